@@ -1,0 +1,79 @@
+// Meets the product as a stranger does: `npm start` in a clean copy, the calls it prints, SIGTERM, start again.
+//   node .ci/boot-check.mjs COPY DATA_FOLDER
+// Runs on any Node from 20 on; ends non-zero at the first thing that does not hold.
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+const [copy, dataDir] = process.argv.slice(2);
+const READY_MS = 5_000;
+const DRAIN_MS = 10_000;
+
+async function start() {
+  const begun = performance.now();
+  const npm = spawn('npm', ['start', '--', '--port', '0'], {
+    cwd: copy,
+    env: { ...process.env, LENSGATE_DATA_DIR: dataDir },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    // A group of its own, so that a check that fails leaves no server behind.
+    detached: true,
+  });
+  process.once('exit', () => {
+    try {
+      process.kill(-npm.pid, 'SIGKILL');
+    } catch {
+      // The whole group has ended, as it should.
+    }
+  });
+  let said = '';
+  const exited = once(npm, 'exit');
+  await new Promise((resolve, reject) => {
+    npm.stdout.on('data', (chunk) => {
+      said += chunk;
+      // The last of the printed calls is the one to the graph; after it the welcome is complete.
+      if (/\/graphql -H[\s\S]*\n\n/.test(said)) resolve();
+    });
+    void exited.then(([code]) => reject(new Error(`npm start ended with ${code}:\n${said}`)));
+    setTimeout(() => reject(new Error(`not ready within ${4 * READY_MS} ms:\n${said}`)), 4 * READY_MS).unref();
+  });
+  const url = /ready at (http:\/\/\S+)/.exec(said)[1];
+  const readiness = await fetch(`${url}/health/readiness`);
+  const readyMs = Math.round(performance.now() - begun);
+  assert.equal(readiness.status, 200);
+  assert.ok(readyMs < READY_MS, `ready after ${readyMs} ms`);
+  console.log(`ready at ${url} after ${readyMs} ms`);
+  return { npm, exited, said, url };
+}
+
+async function stop({ npm, exited, url }) {
+  const begun = performance.now();
+  npm.kill('SIGTERM');
+  const [code, signal] = await exited;
+  const tookMs = Math.round(performance.now() - begun);
+  console.log(`stopped after ${tookMs} ms with ${code ?? signal}`);
+  assert.ok(tookMs < DRAIN_MS, `drained for ${tookMs} ms`);
+  await assert.rejects(fetch(`${url}/health/liveness`), 'nobody listens any more');
+  assert.equal(code, 0);
+}
+
+function printedCalls(said) {
+  return said
+    .split('Try:')[1]
+    .replaceAll(/^ {2}/gm, '')
+    .split(/\n\n(?=#)/)
+    .filter((call) => call.trim() !== '')
+    .map((call) => JSON.parse(execFileSync('bash', ['-c', call], { encoding: 'utf8' })));
+}
+
+const first = await start();
+const [entry, chat, graph] = printedCalls(first.said);
+assert.equal(entry.id, 'gpt-4o');
+assert.equal(chat.object, 'chat.completion');
+assert.equal(typeof chat.choices[0].message.content, 'string');
+assert.equal(graph.errors, undefined);
+await stop(first);
+
+const second = await start();
+const [, , afterwards] = printedCalls(second.said);
+assert.ok(afterwards.data.traces.nodes.length > 0, 'the trace of the chat survived the restart');
+await stop(second);

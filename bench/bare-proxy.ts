@@ -1,0 +1,72 @@
+// The least a Node gateway can do: check one bearer key, forward through undici's dispatch, pass the answer on.
+// It parses the request for its model and a JSON answer for its usage, and keeps no books.
+//   node bench/bare-proxy.ts PORT UPSTREAM_ORIGIN KEY
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type Dispatcher, Pool } from 'undici';
+
+const [port = '', upstream = '', key = ''] = process.argv.slice(2);
+const pool = new Pool(upstream, { connections: 256, pipelining: 1, bodyTimeout: 0, headersTimeout: 0 });
+const expected = `Bearer ${key}`;
+let tokens = 0;
+
+const usageOf = (bytes: Buffer): number => {
+  const answer: { readonly usage?: { readonly total_tokens?: number } } = JSON.parse(bytes.toString());
+  return answer.usage?.total_tokens ?? 0;
+};
+
+function relay(response: ServerResponse): Dispatcher.DispatchHandler {
+  let kept: Buffer[] | null = null;
+  return {
+    onRequestStart() {},
+    onResponseStart(_controller, status, headers) {
+      const type = String(headers['content-type']);
+      if (type.includes('json')) kept = [];
+      const length = headers['content-length'];
+      response.writeHead(
+        status,
+        length === undefined ? { 'content-type': type } : { 'content-type': type, 'content-length': String(length) },
+      );
+    },
+    onResponseData(_controller, chunk) {
+      kept?.push(chunk);
+      response.write(chunk);
+    },
+    onResponseEnd() {
+      if (kept !== null) tokens += usageOf(Buffer.concat(kept));
+      response.end();
+    },
+    onResponseError() {
+      response.destroy();
+    },
+  };
+}
+
+function forward(request: IncomingMessage, response: ServerResponse, body: Buffer): void {
+  const asked: { readonly model?: string } = JSON.parse(body.toString());
+  if (asked.model === undefined) {
+    response.writeHead(400).end();
+    return;
+  }
+  const headers = {
+    'content-type': 'application/json',
+    'content-length': String(body.length),
+    authorization: 'Bearer sk-upstream',
+  };
+  pool.dispatch({ path: request.url ?? '/', method: 'POST', body, headers }, relay(response));
+}
+
+const server = createServer((request, response) => {
+  if (request.method === 'GET') {
+    response.end(String(tokens));
+    return;
+  }
+  if (request.headers.authorization !== expected) {
+    response.writeHead(401).end();
+    return;
+  }
+  const parts: Buffer[] = [];
+  request.on('data', (part: Buffer) => parts.push(part));
+  request.on('end', () => forward(request, response, Buffer.concat(parts)));
+});
+server.listen(Number(port), '127.0.0.1', 4096);
+process.once('SIGTERM', () => process.exit(0));

@@ -1,0 +1,83 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CORES, hasCommand, pinned, run } from './measure.ts';
+
+/** One request, sent again and again. */
+export interface LoadOrder {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly connections: number;
+  readonly seconds: number;
+  /** Any other status counts as bad. */
+  readonly expectedStatus: number;
+}
+
+/** What came of it; latencies of whole answers in microseconds. */
+export interface LoadReport {
+  readonly requests: number;
+  readonly elapsedUs: number;
+  readonly p50Us: number;
+  readonly p99Us: number;
+  readonly bad: number;
+}
+
+const WRK_SCRIPT = `
+wrk.method = "POST"
+wrk.body = os.getenv("LOAD_BODY")
+for name, value in string.gmatch(os.getenv("LOAD_HEADERS"), "([^=\\n]+)=([^\\n]+)") do wrk.headers[name] = value end
+function done(summary, latency)
+  local e = summary.errors
+  io.write(string.format('REPORT {"requests":%d,"elapsedUs":%d,"p50Us":%.1f,"p99Us":%.1f,"bad":%d,"refused":%d}\\n',
+    summary.requests, summary.duration, latency:percentile(50), latency:percentile(99),
+    e.connect + e.read + e.write + e.timeout, e.status))
+end
+`;
+
+const tool = hasCommand('wrk') ? 'wrk' : 'own sockets';
+
+/** Which load generator this machine has. */
+export const LOAD_TOOL: string = tool;
+
+/** Loads one loopback address; never another. */
+export async function load(order: LoadOrder, folder: string): Promise<LoadReport> {
+  if (new URL(order.url).hostname !== '127.0.0.1') throw new Error(`Only 127.0.0.1 is loaded, not ${order.url}.`);
+  return tool === 'wrk' ? loadWithWrk(order, folder) : loadWithSockets(order);
+}
+
+async function loadWithWrk(order: LoadOrder, folder: string): Promise<LoadReport> {
+  const script = join(folder, 'report.lua');
+  writeFileSync(script, WRK_SCRIPT);
+  const wrk = [
+    'wrk',
+    '-t1',
+    `-c${order.connections}`,
+    `-d${order.seconds}s`,
+    '--timeout',
+    '20s',
+    '-s',
+    script,
+    order.url,
+  ];
+  const said = await run(pinned(CORES.load, wrk), {
+    LOAD_BODY: order.body,
+    LOAD_HEADERS: Object.entries(order.headers)
+      .map(([name, value]) => `${name}=${value}`)
+      .join('\n'),
+  });
+  const report: (LoadReport & { readonly refused: number }) | null = JSON.parse(
+    /REPORT (.*)/.exec(said)?.[1] ?? 'null',
+  );
+  if (report === null) throw new Error(`wrk gave no report: ${said}`);
+  const { refused, ...rest } = report;
+  // wrk counts every status above 399 as refused; where a refusal is expected, all of them have to be.
+  const wrong = order.expectedStatus >= 400 ? rest.requests - refused : refused;
+  return { ...rest, bad: rest.bad + wrong };
+}
+
+async function loadWithSockets(order: LoadOrder): Promise<LoadReport> {
+  const script = join(import.meta.dirname, 'socket-load.ts');
+  const said = await run(pinned(CORES.load, [process.execPath, script]), { LOAD: JSON.stringify(order) });
+  const report: LoadReport = JSON.parse(said);
+  return report;
+}

@@ -1,0 +1,157 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { openSync, readdirSync, readFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { cpus, loadavg } from 'node:os';
+import { setTimeout as after } from 'node:timers/promises';
+
+/** A program under measurement; `stop` ends this one process and nothing else. */
+export interface Program {
+  readonly name: string;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+/** What a process and its children have used up to now. */
+export interface Consumption {
+  /** On-CPU time in nanoseconds. */
+  readonly cpuNs: number;
+  /** Resident bytes. */
+  readonly rss: number;
+}
+
+/** Whether a command is on the path. */
+export function hasCommand(command: string): boolean {
+  return spawnSync('sh', ['-c', `command -v ${command}`]).status === 0;
+}
+
+const undici: { readonly version: string } = createRequire(import.meta.url)('undici/package.json');
+const loadBefore = loadavg()[0] ?? 0;
+const pinning = hasCommand('taskset') && cpus().length > 1;
+
+/** Where load and upstream run, and where the measured server runs; null where there is nothing to pin with. */
+export const CORES = pinning ? { load: '0', server: '1' } : { load: null, server: null };
+
+/** A command kept on one core, where the machine can do that. */
+export function pinned(core: string | null, command: readonly string[]): readonly [string, ...string[]] {
+  const [first = '', ...rest] = command;
+  return core === null ? [first, ...rest] : ['taskset', '-c', core, first, ...rest];
+}
+
+/** Starts a program with its output in a file. */
+export function start(
+  name: string,
+  command: readonly string[],
+  options: { readonly core: string | null; readonly log: string; readonly env?: Readonly<Record<string, string>> },
+): Program {
+  const output = openSync(options.log, 'a');
+  const [file, ...args] = pinned(options.core, command);
+  const child = spawn(file, args, { stdio: ['ignore', output, output], env: { ...process.env, ...options.env } });
+  if (child.pid === undefined) throw new Error(`${name} could not be started: ${command.join(' ')}`);
+  return { name, pid: child.pid, stop: () => stop(child) };
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, 'exit');
+  child.kill('SIGTERM');
+  const patience = setTimeout(() => child.kill('SIGKILL'), 12_000);
+  await gone;
+  clearTimeout(patience);
+}
+
+/** Runs a program to its end; throws with what it said when it fails. */
+export async function run(command: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> {
+  const [file = '', ...args] = command;
+  const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
+  let said = '';
+  let complained = '';
+  child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (complained += chunk.toString()));
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new Error(`${command.slice(0, 6).join(' ')} ended with ${code}: ${complained || said}`);
+  return said;
+}
+
+const listed = (path: string): readonly string[] => {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
+};
+
+const content = (path: string): string => {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+};
+
+function family(pid: number): readonly number[] {
+  const children = listed(`/proc/${pid}/task`).flatMap((task) =>
+    content(`/proc/${pid}/task/${task}/children`).trim().split(/\s+/).filter(Boolean).map(Number),
+  );
+  return [pid, ...children.flatMap(family)];
+}
+
+/** Reads the kernel's books on a process, all its threads and its children. */
+export function consumption(pid: number): Consumption {
+  let cpuNs = 0;
+  let rss = 0;
+  for (const member of family(pid)) {
+    for (const task of listed(`/proc/${member}/task`))
+      cpuNs += Number(content(`/proc/${member}/task/${task}/schedstat`).split(' ')[0] ?? 0);
+    rss += Number(/^VmRSS:\s+(\d+)/m.exec(content(`/proc/${member}/status`))?.[1] ?? 0) * 1024;
+  }
+  return { cpuNs, rss };
+}
+
+/** A loopback port nobody listens on. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (typeof address !== 'object' || address === null) throw new Error('No port was free.');
+  return address.port;
+}
+
+/** Asks until the answer is 200; gives the milliseconds it took. Throws after `patienceMs`. */
+export async function untilReady(url: string, patienceMs = 30_000): Promise<number> {
+  const begun = performance.now();
+  while (performance.now() - begun < patienceMs) {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(1_000) }).catch(() => null);
+    await answer?.arrayBuffer();
+    if (answer?.ok === true) return performance.now() - begun;
+    await after(2);
+  }
+  throw new Error(`${url} did not answer within ${patienceMs} ms.`);
+}
+
+/** The middle value. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.ceil(sorted.length / 2) - 1] ?? Number.NaN;
+}
+
+/** What a command says of itself in its first line; nothing when it is absent. */
+function versionOf(command: string): readonly string[] {
+  if (!hasCommand(command)) return [];
+  const { stdout, stderr } = spawnSync(command, ['-v'], { encoding: 'utf8' });
+  return [`${stderr}${stdout}`.trim().split('\n')[0] ?? command];
+}
+
+/** What a reader needs to judge the figures: hardware, kernel and versions. */
+export function machine(): readonly string[] {
+  const versions = [`Node ${process.versions.node}`, `undici ${undici.version}`];
+  versions.push(...versionOf('nginx'), ...versionOf('wrk'));
+  return [
+    `- ${cpus().length} cores (${cpus()[0]?.model.trim() ?? 'unknown'}), ${pinning ? 'load and upstream pinned to core 0, the server under test alone on core 1' : 'nothing pinned'}`,
+    `- ${process.platform} ${content('/proc/sys/kernel/osrelease').trim()}; ${versions.join('; ')}`,
+    `- load average before the run: ${loadBefore.toFixed(1)}${loadBefore > 0.5 ? ', so others were working on these cores: ratios are rough and tails mean little' : ''}`,
+  ];
+}

@@ -1,0 +1,29 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const RESULTS = join(import.meta.dirname, 'RESULTS.md');
+const INTRODUCTION = `# Results
+
+Written by the scripts in this folder (\`npm run bench:gateway\`, \`npm run bench:startup\`); each replaces its own part.
+Everything ran on one machine over loopback. Compare only figures of one part: they come from one run, in which
+the targets were loaded in turn (A B C, A B C, …). Absolute figures of two days or two machines say nothing.
+`;
+
+/** A Markdown table; the first row names the columns. */
+export function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
+  const line = (cells: readonly (string | number)[]): string => `| ${cells.join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+/** Replaces one part of bench/RESULTS.md, or appends it. */
+export function writePart(name: string, text: string): void {
+  const before = existsSync(RESULTS) ? readFileSync(RESULTS, 'utf8') : INTRODUCTION;
+  const [open, close] = [`<!-- ${name} -->`, `<!-- end of ${name} -->`];
+  const part = `${open}\n\n${text.trim()}\n\n${close}`;
+  const [from, to] = [before.indexOf(open), before.indexOf(close)];
+  const after =
+    from >= 0 && to > from
+      ? `${before.slice(0, from)}${part}${before.slice(to + close.length)}`
+      : `${before.trimEnd()}\n\n${part}\n`;
+  writeFileSync(RESULTS, after);
+}

@@ -1,0 +1,119 @@
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CORES, freePort, hasCommand, type Program, start, untilReady } from './measure.ts';
+import { nginxCommand } from './nginx.ts';
+
+/** Something that answers chat completions and can be loaded. */
+export interface Target {
+  readonly name: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly program: Program;
+}
+
+/** The upstream, everything in front of it, and the product's own address. */
+export interface Stage {
+  readonly upstreamOrigin: string;
+  readonly targets: readonly Target[];
+  readonly product: Target & { readonly origin: string; readonly adminKey: string };
+  readonly koaHello: Target;
+  stop(): Promise<void>;
+}
+
+const script = (name: string): string => join(import.meta.dirname, name);
+const json = { 'content-type': 'application/json' };
+const bearer = (key: string) => ({ ...json, authorization: `Bearer ${key}` });
+
+/** Starts the fake upstream, the product and what it is compared with, each ready when this resolves. */
+export async function setStage(folder: string): Promise<Stage> {
+  const started: Program[] = [];
+  const launch = (name: string, command: readonly string[], core: string | null, env = {}): Program => {
+    const program = start(name, command, { core, log: join(folder, `${name}.log`), env });
+    started.push(program);
+    return program;
+  };
+  const stopAll = async (): Promise<void> => {
+    for (const program of started.toReversed()) await program.stop();
+  };
+  try {
+    const upstreamPort = await freePort();
+    const upstreamOrigin = `http://127.0.0.1:${upstreamPort}`;
+    launch('upstream', [process.execPath, script('upstream.ts'), String(upstreamPort)], CORES.load);
+    await untilReady(`${upstreamOrigin}/calls`);
+
+    const key = `sk-${randomBytes(12).toString('hex')}`;
+    const targets: Target[] = [];
+    if (hasCommand('nginx')) {
+      const port = await freePort();
+      const program = launch('nginx', nginxCommand(folder, { port, upstreamPort, key }), CORES.server);
+      await untilReady(`http://127.0.0.1:${port}/ready`);
+      targets.push({
+        name: 'nginx',
+        url: `http://127.0.0.1:${port}/v1/chat/completions`,
+        headers: bearer(key),
+        program,
+      });
+    }
+    const bare = await startNode(launch, 'node-undici', 'bare-proxy.ts', [upstreamOrigin, key]);
+    targets.push({ ...bare, url: `${bare.url}/v1/chat/completions`, headers: bearer(key) });
+    const product = await startProduct(launch, folder, upstreamOrigin);
+    targets.push(product);
+    const koaHello = { ...(await startNode(launch, 'koa-hello', 'koa-hello.ts', [])), headers: json };
+    return { upstreamOrigin, targets, product, koaHello, stop: stopAll };
+  } catch (error) {
+    await stopAll();
+    throw error;
+  }
+}
+
+type Launch = (
+  name: string,
+  command: readonly string[],
+  core: string | null,
+  env?: Readonly<Record<string, string>>,
+) => Program;
+
+async function startNode(launch: Launch, name: string, file: string, args: readonly string[]) {
+  const port = await freePort();
+  const program = launch(name, [process.execPath, script(file), String(port), ...args], CORES.server);
+  const url = `http://127.0.0.1:${port}`;
+  await untilReady(url);
+  return { name, url, program };
+}
+
+/** The product as a user runs it: key check, spend row and trace span of every call on. */
+async function startProduct(launch: Launch, folder: string, upstreamOrigin: string): Promise<Stage['product']> {
+  const port = await freePort();
+  const origin = `http://127.0.0.1:${port}`;
+  const adminKey = `sk-${randomBytes(24).toString('base64url')}`;
+  const config = join(folder, 'config.yaml');
+  writeFileSync(
+    config,
+    JSON.stringify({
+      model_list: [
+        {
+          model_name: 'bench-model',
+          litellm_params: { model: 'openai/bench-model', api_base: `${upstreamOrigin}/v1`, api_key: 'sk-upstream' },
+        },
+      ],
+    }),
+  );
+  const main = join(import.meta.dirname, '../src/main.ts');
+  const program = launch(
+    'lensgate',
+    [process.execPath, main, '--config', config, '--port', String(port), '--host', '127.0.0.1'],
+    CORES.server,
+    {
+      LENSGATE_DATA_DIR: join(folder, 'data'),
+      LITELLM_MASTER_KEY: adminKey,
+      LENSGATE_CATALOG_REFRESH_SECONDS: '0',
+    },
+  );
+  await untilReady(`${origin}/health/readiness`);
+  const answer = await fetch(`${origin}/key/generate`, { method: 'POST', headers: bearer(adminKey), body: '{}' });
+  const { key }: { readonly key?: string } = JSON.parse(await answer.text());
+  if (key === undefined) throw new Error(`/key/generate answered ${answer.status} without a key.`);
+  const url = `${origin}/v1/chat/completions`;
+  return { name: 'lensgate', url, headers: bearer(key), program, origin, adminKey };
+}

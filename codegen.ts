@@ -1,0 +1,50 @@
+import { codegen } from '@graphql-codegen/core';
+import * as typedDocumentNode from '@graphql-codegen/typed-document-node';
+import * as typescriptOperations from '@graphql-codegen/typescript-operations';
+import { buildSchema, lexicographicSortSchema, parse, printSchema } from 'graphql';
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { schema } from './schema/index.ts';
+
+// `npm run codegen`: writes the graph as published, and types for every operation the tests and the
+// dashboard use. Needs nothing but a checkout with its dependencies; the same sources give the same bytes.
+
+const ROOT = import.meta.dirname;
+
+const published = `${printSchema(lexicographicSortSchema(schema))}\n`;
+writeFileSync(join(ROOT, 'schema.graphql'), published);
+
+/** Where documents are, and where their types go. */
+const CLIENTS = [
+  { documents: 'test/graph/operations/**/*.graphql', output: 'test/graph/generated' },
+  { documents: 'src/dashboard/**/*.graphql', output: 'src/dashboard/generated' },
+];
+
+for (const { documents, output } of CLIENTS) {
+  const files = globSync(documents, { cwd: ROOT }).toSorted();
+  if (files.length === 0) continue;
+  const filename = join(ROOT, output, 'graphql.ts');
+  const types = await codegen({
+    filename,
+    schema: parse(published),
+    // Read back from what is published, so that enum values are those of the wire.
+    schemaAst: buildSchema(published),
+    documents: files.map((file) => {
+      const rawSDL = readFileSync(join(ROOT, file), 'utf8');
+      return { location: file, document: parse(rawSDL), rawSDL };
+    }),
+    config: {
+      documentMode: 'string',
+      importExtension: '.ts',
+      useTypeImports: true,
+      enumType: 'string-literal',
+      strictScalars: true,
+      scalars: { DateTime: 'string', Decimal: 'string', JSON: 'unknown' },
+      inlineFragmentTypes: 'combine',
+    },
+    plugins: [{ 'typescript-operations': {} }, { 'typed-document-node': {} }],
+    pluginMap: { 'typescript-operations': typescriptOperations, 'typed-document-node': typedDocumentNode },
+  });
+  mkdirSync(join(ROOT, output), { recursive: true });
+  writeFileSync(filename, types);
+}

@@ -1,0 +1,34 @@
+import DataLoader from 'dataloader';
+import { type Caller, mayRead, visibilityOf } from '../src/domain/caller.ts';
+import type { SpanHead } from '../src/domain/traces/span.ts';
+import type { SpendRow } from '../src/domain/spend/spend-row.ts';
+import type { Stores } from './stores.ts';
+
+/** One DataLoader per question, so that a list of traces costs one query for its spans, not fifty. */
+export interface Loaders {
+  /** The spans of a trace, by its ref. */
+  readonly spansByTraceRef: DataLoader<string, readonly SpanHead[]>;
+  /** The spend row of a span, by `traceId:spanId`; null when the gateway did not make the span. */
+  readonly spendRowBySpan: DataLoader<string, SpendRow | null>;
+}
+
+/**
+ * Loaders for one caller. A span's ids are whatever its sender says, so a spend row is shown only to those who
+ * may read what its owner wrote: naming somebody's span does not open their books.
+ */
+export function createLoaders(stores: Stores, caller: Caller | null): Loaders {
+  const mine = (row: SpendRow): boolean =>
+    caller !== null && mayRead(visibilityOf(caller), { teamId: row.teamId ?? '', keyHash: row.keyHash });
+  return {
+    spansByTraceRef: new DataLoader(async (refs) => {
+      const spans = await stores.traces.listSpans(refs);
+      return refs.map((ref) => spans.get(ref) ?? []);
+    }),
+    spendRowBySpan: new DataLoader(async (spanKeys) => {
+      const rows = new Map(
+        (await stores.spend.findBySpans(spanKeys)).filter(mine).map((row) => [`${row.traceId}:${row.spanId}`, row]),
+      );
+      return spanKeys.map((key) => rows.get(key) ?? null);
+    }),
+  };
+}

@@ -1,0 +1,39 @@
+import type { Bus } from '../src/domain/bus.ts';
+import type { Caller } from '../src/domain/caller.ts';
+import type { FollowedCatalog, PatternCompiler } from '../src/domain/catalog/catalog.ts';
+import type { Clock, Ids } from '../src/domain/clock.ts';
+import type { KeySmith } from '../src/domain/keys/virtual-key.ts';
+import type { Gateway } from '../src/gateway/gateway.ts';
+import type { KeyRing } from '../src/gateway/key-ring.ts';
+import type { Loaders } from './loaders.ts';
+import type { Stores } from './stores.ts';
+
+/** Everything that lives as long as the process and that operations may use. */
+export interface Platform {
+  readonly stores: Stores;
+  readonly catalog: FollowedCatalog;
+  readonly patterns: PatternCompiler;
+  readonly gateway: Gateway;
+  readonly keyRing: KeyRing;
+  readonly keySmith: KeySmith;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Whether the process is shutting down. */
+  draining(): boolean;
+  /** Gateway calls whose records are not committed yet. */
+  recordsWaiting(): number;
+  /** Resolves when the records of calls that have ended so far can be read, or soon after when the store is slow. */
+  recordsReadable(): Promise<void>;
+}
+
+/** What one operation may see: the platform, who calls, and when the caller leaves. */
+export interface Scope {
+  readonly platform: Platform;
+  /** Null when no credential was sent. */
+  readonly caller: Caller | null;
+  /** Fires when the caller leaves or the process gives up on it. */
+  readonly signal: AbortSignal;
+  /** One DataLoader per question; fresh for every scope, and for every event of a subscription. */
+  readonly loaders: Loaders;
+}

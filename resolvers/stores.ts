@@ -1,0 +1,12 @@
+import type { KeyStore } from '../src/domain/keys/virtual-key.ts';
+import type { SpendStore } from '../src/domain/spend/spend-row.ts';
+import type { TraceStore } from '../src/domain/traces/store.ts';
+
+/** Where things are kept, one store per noun. */
+export interface Stores {
+  readonly keys: KeyStore;
+  readonly spend: SpendStore;
+  readonly traces: TraceStore;
+  /** Resolves when the database answers; rejects when it does not. */
+  ping(): Promise<void>;
+}

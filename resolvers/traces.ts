@@ -1,0 +1,189 @@
+import type { Delivery } from '../src/domain/bus.ts';
+import { mayRead, ownerOf, visibilityOf } from '../src/domain/caller.ts';
+import { InvalidInput, NotFound } from '../src/domain/errors.ts';
+import type { Page } from '../src/domain/page.ts';
+import { assembleTrace } from '../src/domain/traces/assemble-trace.ts';
+import { cursorAfter, readCursor } from '../src/domain/traces/cursor.ts';
+import { readSpans } from '../src/domain/traces/read-span.ts';
+import type { RawSpan, Span, SpanBatch } from '../src/domain/traces/span.ts';
+import {
+  type Trace,
+  type TraceChange,
+  type TraceSummary,
+  type TraceWindow,
+  TRACE_PAGE_SIZE,
+} from '../src/domain/traces/trace.ts';
+import { traceReader, traceWriter } from './access.ts';
+import { callerOf, operation } from './operation.ts';
+import type { Platform, Scope } from './scope.ts';
+
+const DAY_MS = 86_400_000;
+const TRACE_ID = /^[0-9a-f]{32}$/;
+const SPAN_ID = /^[0-9a-f]{16}$/;
+const TRACE_REF = /^[\x21-\x7e]{1,512}$/;
+
+/** Which trace is meant. */
+export interface TraceAddress {
+  readonly traceId: string;
+  /** The ref of a summary, for just its owner's trace; null or empty for every visible one of the id. */
+  readonly traceRef: string | null;
+}
+
+export interface TraceListQuery {
+  /** Unix milliseconds, inclusive; null for 24 hours before the end. */
+  readonly startMs: number | null;
+  /** Unix milliseconds, exclusive; null for now. */
+  readonly endMs: number | null;
+  /** `nextCursor` of the page before; its own window holds. */
+  readonly cursor: string | null;
+  /** Summaries a page, 1 to 50. */
+  readonly limit?: number;
+}
+
+/** A page of summaries and the window it was cut from, which a cursor for any of its rows needs. */
+export interface TracePage extends Page<TraceSummary> {
+  readonly window: Pick<TraceWindow, 'startMs' | 'endMs'>;
+}
+
+/** A trace as it stands after spans of it were stored. */
+export interface TraceUpdate {
+  readonly trace: TraceSummary;
+  /** How many updates this subscriber missed since its last, because it read too slowly. */
+  readonly missed: number;
+}
+
+/**
+ * Stores spans and tells subscribers of every trace that changed. Resolves once the spans are durable; throws
+ * Unavailable when too much is waiting. For what the platform itself records, not a caller.
+ */
+export async function storeSpans(
+  platform: Pick<Platform, 'stores' | 'bus'>,
+  batches: readonly SpanBatch[],
+): Promise<readonly TraceSummary[]> {
+  const summaries = await platform.stores.traces.ingest(batches);
+  for (const summary of summaries) platform.bus.publish('trace', { summary });
+  return summaries;
+}
+
+/** Takes in an export. Rows belong to the key that sent them, whatever they say of themselves. */
+export const ingestTraces = operation({
+  name: 'ingestTraces',
+  access: traceWriter,
+  async run(scope: Scope, { spans }: { readonly spans: readonly RawSpan[] }): Promise<readonly TraceSummary[]> {
+    if (spans.length === 0) return [];
+    const owner = ownerOf(callerOf(scope));
+    return storeSpans(scope.platform, [{ owner, spans: readSpans(spans, owner) }]);
+  },
+});
+
+/** Summaries of the traces that began inside a window, newest first. */
+export const listTraces = operation({
+  name: 'listTraces',
+  access: traceReader,
+  async run(scope: Scope, query: TraceListQuery): Promise<TracePage> {
+    const { stores, clock } = scope.platform;
+    const limit = query.limit ?? TRACE_PAGE_SIZE;
+    if (!Number.isInteger(limit) || limit < 1 || limit > TRACE_PAGE_SIZE)
+      throw new InvalidInput(`A page holds 1 to ${TRACE_PAGE_SIZE} traces.`);
+    const window = windowOf(query, clock.now().getTime());
+    await scope.platform.recordsReadable();
+    const items = await stores.traces.listSummaries(visibilityOf(callerOf(scope)), window, limit);
+    const last = items.length === limit ? items.at(-1) : undefined;
+    return { items, nextCursor: last === undefined ? null : cursorAfter(window, last), window };
+  },
+});
+
+function windowOf({ startMs, endMs, cursor }: TraceListQuery, nowMs: number): TraceWindow {
+  if (cursor !== null) {
+    const window = readCursor(cursor);
+    if ((startMs !== null && startMs !== window.startMs) || (endMs !== null && endMs !== window.endMs))
+      throw new InvalidInput('The cursor belongs to another window.');
+    return window;
+  }
+  const end = endMs ?? nowMs;
+  const start = startMs ?? end - DAY_MS;
+  if (start >= end) throw new InvalidInput('The window is empty: start_ms must be before end_ms.');
+  return { startMs: start, endMs: end, after: null };
+}
+
+/** One trace with its agents and spans, or null when there is none that the caller may see. */
+export const findTrace = operation({
+  name: 'findTrace',
+  access: traceReader,
+  run: (scope: Scope, address: TraceAddress): Promise<Trace | null> => lookUpTrace(scope, address),
+});
+
+/** One trace with its agents and spans. Throws NotFound. */
+export const getTrace = operation({
+  name: 'getTrace',
+  access: traceReader,
+  async run(scope: Scope, address: TraceAddress): Promise<Trace> {
+    const trace = await lookUpTrace(scope, address);
+    if (trace === null) throw new NotFound('Trace', address.traceId);
+    return trace;
+  },
+});
+
+/** One span with its input, output and attributes. Throws NotFound. */
+export const getSpan = operation({
+  name: 'getSpan',
+  access: traceReader,
+  async run(scope: Scope, { spanId, ...address }: TraceAddress & { readonly spanId: string }): Promise<Span> {
+    const wanted = spanId.toLowerCase();
+    const summaries = SPAN_ID.test(wanted) ? await visibleSummaries(scope, address) : [];
+    const refs = summaries.map(({ traceRef }) => traceRef);
+    const span = refs.length === 0 ? null : await scope.platform.stores.traces.findSpan(refs, wanted);
+    if (span === null) throw new NotFound('Span', spanId);
+    return span;
+  },
+});
+
+/** Traces as they land, or just one of them. Ends when the caller leaves. */
+export const watchTraces = operation({
+  name: 'watchTraces',
+  access: traceReader,
+  run(scope: Scope, { traceId }: { readonly traceId?: string | null }): AsyncIterableIterator<TraceUpdate> {
+    const visibility = visibilityOf(callerOf(scope));
+    const only = traceId?.toLowerCase() ?? null;
+    const deliveries = scope.platform.bus.subscribe('trace', {
+      wanted: ({ summary }) => (only === null || summary.traceId === only) && mayRead(visibility, summary.owner),
+      signal: scope.signal,
+    });
+    return updatesOf(deliveries);
+  },
+});
+
+/** Not a generator: one would hold `return()` back behind a `next()` that may never come. */
+function updatesOf(deliveries: AsyncIterableIterator<Delivery<TraceChange>>): AsyncIterableIterator<TraceUpdate> {
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    async next() {
+      const delivered = await deliveries.next();
+      if (delivered.done === true) return { done: true, value: undefined };
+      const { event, missed } = delivered.value;
+      return { done: false, value: { trace: event.summary, missed } };
+    },
+    async return() {
+      await deliveries.return?.();
+      return { done: true, value: undefined };
+    },
+  };
+}
+
+async function lookUpTrace(scope: Scope, address: TraceAddress): Promise<Trace | null> {
+  const summaries = await visibleSummaries(scope, address);
+  if (summaries.length === 0) return null;
+  const spans = await scope.platform.stores.traces.listSpans(summaries.map(({ traceRef }) => traceRef));
+  return assembleTrace(summaries, spans);
+}
+
+/** Ids that cannot exist are not looked up. */
+async function visibleSummaries(scope: Scope, { traceId, traceRef }: TraceAddress): Promise<readonly TraceSummary[]> {
+  const wanted = traceId.toLowerCase();
+  const ref = traceRef === '' ? null : traceRef;
+  if (!TRACE_ID.test(wanted) || (ref !== null && !TRACE_REF.test(ref))) return [];
+  await scope.platform.recordsReadable();
+  return scope.platform.stores.traces.findSummaries(visibilityOf(callerOf(scope)), wanted, ref);
+}

@@ -1,0 +1,62 @@
+import type { IncomingMessage } from 'node:http';
+import { TooLarge } from '../src/domain/errors.ts';
+
+/** What a request without a body carries, and all that is taken of one that should have none. */
+export const NO_BODY = new Uint8Array(0);
+const MEGABYTE = 1024 * 1024;
+
+const megabytes = (bytes: number): string => String(Number((bytes / MEGABYTE).toFixed(2)));
+
+function tooLarge(size: number, limit: number): TooLarge {
+  return new TooLarge(
+    `Request size is too large. Request size is ${megabytes(size)} MB. Max size is ${megabytes(limit)} MB`,
+    limit,
+  );
+}
+
+/** The client went away before its request was complete; nobody is left to answer. */
+export class RequestAborted extends Error {
+  constructor() {
+    super('The client left before its request was complete.');
+    this.name = 'RequestAborted';
+  }
+}
+
+/**
+ * Reads a request body whole, up to `limit` bytes as received. A declared length over the limit is refused
+ * before a byte is read, an undeclared one as soon as it is crossed; the rest is then discarded.
+ */
+export function readBody(request: IncomingMessage, limit: number): Uint8Array | Promise<Uint8Array> {
+  const declared = Number(request.headers['content-length'] ?? Number.NaN);
+  if (declared > limit) {
+    request.resume();
+    throw tooLarge(declared, limit);
+  }
+  if (declared === 0 || (Number.isNaN(declared) && request.headers['transfer-encoding'] === undefined)) return NO_BODY;
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const stop = (): void => {
+      request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
+    };
+    const onData = (chunk: Buffer): void => {
+      size += chunk.length;
+      if (size <= limit) {
+        chunks.push(chunk);
+        return;
+      }
+      stop();
+      request.resume();
+      reject(tooLarge(size, limit));
+    };
+    const onEnd = (): void => {
+      stop();
+      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size));
+    };
+    const onClose = (): void => {
+      stop();
+      reject(new RequestAborted());
+    };
+    request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
+  });
+}

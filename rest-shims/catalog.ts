@@ -1,0 +1,95 @@
+import { type CatalogPage, getCatalogEntry, listCatalogEntries } from '../resolvers/catalog.ts';
+import type { CatalogEntry } from '../src/domain/catalog/catalog.ts';
+import { declaredFieldsOf, extraFieldsOf } from '../src/domain/catalog/declared-fields.ts';
+import { flag, integer, query, text } from './query.ts';
+import { type HttpAnswer, type RouteRow, route } from './route.ts';
+
+const LIST_PATH = '/model_catalog';
+
+/** In the order in which the reference service declares them, which is the order of the faults it reports. */
+const readQuery = query({
+  provider: text,
+  mode: text,
+  model: text,
+  supports_vision: flag,
+  supports_function_calling: flag,
+  supports_reasoning: flag,
+  supports_audio_input: flag,
+  supports_audio_output: flag,
+  supports_prompt_caching: flag,
+  supports_response_schema: flag,
+  page: integer({ least: 1, otherwise: 1 }),
+  page_size: integer({ least: 1, most: 500, otherwise: 50 }),
+});
+
+function parseList(search: string): Parameters<typeof listCatalogEntries>[1] {
+  const { provider, mode, model, page, page_size: pageSize, ...flags } = readQuery(search);
+  const capabilities = Object.fromEntries(Object.entries(flags).filter(([, wanted]) => wanted !== undefined));
+  return { filters: { provider, mode, model, capabilities }, page, pageSize: Number(pageSize) };
+}
+
+/** A run of percent-encoded bytes, read as UTF-8; what is none becomes U+FFFD. Everything else stays, a plus too. */
+const decodePath = (path: string): string =>
+  path.replace(/(?:%[\da-fA-F]{2})+/g, (bytes) => Buffer.from(bytes.replaceAll('%', ''), 'hex').toString('utf8'));
+
+/** What was made of an entry or a page before: neither ever changes, and both go when their snapshot goes. */
+const texts = new WeakMap<CatalogEntry, string>();
+const bodies = new WeakMap<CatalogEntry | CatalogPage, Uint8Array>();
+
+/** Keeps what `make` makes of a thing for as long as the thing lives. */
+function once<Thing extends object, Made>(
+  made: WeakMap<Thing, Made>,
+  thing: Thing,
+  make: (thing: Thing) => Made,
+): Made {
+  const before = made.get(thing);
+  if (before !== undefined) return before;
+  const now = make(thing);
+  made.set(thing, now);
+  return now;
+}
+
+function writeEntry(entry: CatalogEntry): string {
+  const fields = { id: entry.id, object: 'model_catalog.entry', ...declaredFieldsOf(entry) };
+  return JSON.stringify({ ...fields, ...Object.fromEntries(extraFieldsOf(entry)) });
+}
+
+function writePage({ items, totalCount, hasMore, page, pageSize }: CatalogPage): string {
+  const data = items.map((entry) => once(texts, entry, writeEntry)).join(',');
+  // `page` may be larger than any number can hold exactly, so it is written as the digits it is.
+  return `{"object":"list","data":[${data}],"total_count":${totalCount},"has_more":${hasMore},"page":${page},"page_size":${pageSize}}`;
+}
+
+const renderJson = (bytes: Uint8Array): HttpAnswer => ({
+  body: { kind: 'bytes', bytes, contentType: 'application/json' },
+});
+
+/** The catalog service's paths. */
+export const catalogRoutes: readonly RouteRow[] = [
+  route({
+    name: 'catalog.list',
+    method: 'GET',
+    paths: [LIST_PATH],
+    surface: 'catalog',
+    category: null,
+    credential: 'none',
+    answers: [200, 400, 422],
+    bodyLimit: 0,
+    parse: ({ search }) => parseList(search),
+    run: listCatalogEntries,
+    render: (page) => renderJson(once(bodies, page, () => Buffer.from(writePage(page)))),
+  }),
+  route({
+    name: 'catalog.get',
+    method: 'GET',
+    paths: [`${LIST_PATH}/*`],
+    surface: 'catalog',
+    category: null,
+    credential: 'none',
+    answers: [200, 404],
+    bodyLimit: 0,
+    parse: ({ path }) => decodePath(path).slice(LIST_PATH.length + 1),
+    run: getCatalogEntry,
+    render: (entry) => renderJson(once(bodies, entry, () => Buffer.from(once(texts, entry, writeEntry)))),
+  }),
+];

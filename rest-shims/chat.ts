@@ -1,0 +1,193 @@
+import { getModel, listModels, openChat } from '../resolvers/chat.ts';
+import type { Scope } from '../resolvers/scope.ts';
+import { collect } from '../src/domain/bytes.ts';
+import type { ChatRequest } from '../src/domain/chat/chat.ts';
+import { assertAskable, mistyped } from '../src/domain/chat/chat-draft.ts';
+import { callIdOf } from '../src/domain/chat/failed-call.ts';
+import { DomainError, InvalidInput, Unavailable } from '../src/domain/errors.ts';
+import { usdText } from '../src/domain/money.ts';
+import { parseTraceparent } from '../src/domain/traces/trace-context.ts';
+import { VERSION } from '../src/domain/version.ts';
+import { eventOf } from '../src/wire/chat-completions/events.ts';
+import { MOST_NESTING, nestsTooDeep } from '../src/wire/json-nesting.ts';
+import { proxyError, statusOf } from './errors.ts';
+import { type HttpAnswer, type HttpRequest, json, route, type RouteRow } from './route.ts';
+import { withAnswerHeaders } from './router.ts';
+
+type GatewayCall = Awaited<ReturnType<typeof openChat>>;
+
+const ROUTE = '/chat/completions';
+/** A call id that can be echoed in a header and kept in a row as it is. */
+const CALL_ID = /^[\x21-\x7e]{1,200}$/;
+/** Bytes in which no nesting can be deep enough to hold the process up. */
+const SMALL_BODY = 128 * 1024;
+/** Most bytes of an answer that is sent whole. */
+const ANSWER_LIMIT = 64 * 1024 * 1024;
+
+function parseChat({ body: bytes, params, headers }: HttpRequest): ChatRequest {
+  const sent = parseBody(bytes);
+  // Where the path names a model, as Azure's clients do, it is the one that is meant.
+  const body = params['model'] ? { ...sent, model: params['model'] } : sent;
+  assertAskable(body, ROUTE);
+  const stream = optional(body, 'stream', 'a boolean', (value) => typeof value === 'boolean');
+  const options = optional(body, 'stream_options', 'an object', (value) => typeof value === 'object');
+  const callId = headers['x-litellm-call-id'];
+  const traceparent = headers['traceparent'];
+  return {
+    model: String(body['model']),
+    stream: stream === true,
+    includeUsage: typeof options === 'object' && 'include_usage' in options && options.include_usage === true,
+    bytes,
+    body,
+    callId: typeof callId === 'string' && CALL_ID.test(callId) ? callId : null,
+    parent: parseTraceparent(typeof traceparent === 'string' ? traceparent : undefined),
+    route: ROUTE,
+  };
+}
+
+function parseBody(bytes: Uint8Array): Readonly<Record<string, unknown>> {
+  if (bytes.length > SMALL_BODY && nestsTooDeep(bytes))
+    throw notReadable(`The request body nests more than ${MOST_NESTING} levels deep.`);
+  let value: unknown;
+  try {
+    value = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
+  } catch {
+    throw notReadable('The request body is not valid JSON.');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw notReadable('The request body is not a JSON object.');
+  return value as Readonly<Record<string, unknown>>;
+}
+
+const notReadable = (message: string): InvalidInput =>
+  new InvalidInput(message, [{ path: ['request_body'], rule: 'json', message }]);
+
+/** A field that may be absent or null, else of one type. */
+function optional(
+  body: Readonly<Record<string, unknown>>,
+  field: string,
+  wanted: string,
+  isWanted: (value: {}) => boolean,
+): {} | undefined {
+  const value = body[field] ?? undefined;
+  if (value !== undefined && !isWanted(value)) throw mistyped(field, wanted, ROUTE);
+  return value;
+}
+
+async function serveChat(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
+  const asked = parseChat(request);
+  const call = await openChat(scope, asked).catch((failure: unknown) => {
+    const callId = callIdOf(failure);
+    throw callId === null
+      ? failure
+      : withAnswerHeaders(failure, { 'x-litellm-call-id': callId, 'x-litellm-version': VERSION });
+  });
+  return call.exchange.streaming ? streamedAnswer(call, scope) : await wholeAnswer(call, scope);
+}
+
+async function wholeAnswer(call: GatewayCall, scope: Scope): Promise<HttpAnswer> {
+  const bytes = await collect(call.exchange.bytes, ANSWER_LIMIT);
+  if (bytes === null) {
+    const failure = new Unavailable('The answer is too large to be sent whole. Ask for a stream.');
+    call.settle('failed', failure);
+    throw failure;
+  }
+  const headers = headersOf(call, scope);
+  call.settle('completed');
+  return { headers, body: { kind: 'bytes', bytes, contentType: 'application/json' } };
+}
+
+function streamedAnswer(call: GatewayCall, scope: Scope): HttpAnswer {
+  return {
+    headers: { 'cache-control': 'no-cache', 'x-accel-buffering': 'no', ...headersOf(call, scope) },
+    body: {
+      kind: 'stream',
+      stream: call.exchange.bytes,
+      contentType: 'text/event-stream; charset=utf-8',
+      ended: (end, failure) => call.settle(end, failure),
+      lastWords: errorEvent,
+    },
+  };
+}
+
+/** The last event of a stream that failed; its status went out long before. */
+function errorEvent(failure: Error): Uint8Array {
+  const error = failure instanceof DomainError ? failure : null;
+  return eventOf(JSON.stringify({ error: proxyError(statusOf('proxy', error), error) }));
+}
+
+function headersOf(call: GatewayCall, scope: Scope): Record<string, string> {
+  const { deployment, exchange } = call;
+  const cost = call.cost();
+  const allowance = scope.caller?.key?.maxBudget ?? null;
+  const headers: Record<string, string> = {
+    'x-litellm-call-id': call.callId,
+    'x-litellm-model-id': headerText(deployment.id),
+    'x-litellm-model-group': headerText(call.modelGroup),
+    'x-litellm-version': VERSION,
+    'x-litellm-response-duration-ms': call.elapsedMs().toFixed(3),
+  };
+  if (deployment.apiBase !== null) headers['x-litellm-model-api-base'] = headerText(publicAddress(deployment.apiBase));
+  if (cost !== null) headers['x-litellm-response-cost'] = usdText(cost);
+  if (allowance !== null) headers['x-litellm-key-max-budget'] = usdText(allowance);
+  for (const name in exchange.headers) headers[`llm_provider-${name}`] = headerText(exchange.headers[name] ?? '');
+  return headers;
+}
+
+/** A base address without what may be secret in it: user, password and query. */
+const publicAddress = (base: string): string => base.replace(/\/\/[^/@]*@/, '//').replace(/[?#].*$/, '');
+
+/** Text that may stand in a header; what may not is percent-encoded. */
+const headerText = (text: string): string =>
+  /^[\t\x20-\x7e]*$/.test(text)
+    ? text
+    : text.replace(/[^\t\x20-\x7e]+/gu, (odd) => encodeURIComponent(odd.toWellFormed()));
+
+/** The reference gives every model these; clients have come to expect them. */
+const modelObject = (id: string): object => ({ id, object: 'model', created: 1677610602, owned_by: 'openai' });
+
+/** Chat completions and the models that can be asked. */
+export const chatRoutes: readonly RouteRow[] = [
+  {
+    name: 'chat.completions',
+    method: 'POST',
+    paths: [
+      '/v1/chat/completions',
+      '/chat/completions',
+      '/engines/:model/chat/completions',
+      '/openai/deployments/:model/chat/completions',
+    ],
+    surface: 'proxy',
+    category: 'llm',
+    credential: 'required',
+    answers: [200, 400, 401, 403, 422, 429, 500, 503],
+    bodyLimit: 'setting',
+    handle: serveChat,
+  },
+  route({
+    name: 'models.list',
+    method: 'GET',
+    paths: ['/v1/models', '/models'],
+    surface: 'proxy',
+    category: null,
+    credential: 'required',
+    answers: [200, 401],
+    bodyLimit: 0,
+    parse: () => undefined,
+    run: listModels,
+    render: (names) => json({ object: 'list', data: names.map(modelObject) }),
+  }),
+  route({
+    name: 'models.get',
+    method: 'GET',
+    paths: ['/v1/models/*', '/models/*'],
+    surface: 'proxy',
+    category: null,
+    credential: 'required',
+    answers: [200, 401, 404],
+    bodyLimit: 0,
+    parse: ({ params }) => ({ id: params['*'] ?? '' }),
+    run: getModel,
+    render: (id) => json(modelObject(id)),
+  }),
+];

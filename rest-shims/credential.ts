@@ -1,0 +1,41 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { Unauthenticated } from '../src/domain/errors.ts';
+
+/** Header names that may carry a key beside `Authorization`, in order of precedence. */
+const KEY_HEADERS = ['x-gateway-api-key', 'x-litellm-api-key', 'api-key', 'x-api-key', 'x-goog-api-key'] as const;
+
+const BEARER = /^bearer\s+/i;
+
+const single = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value);
+
+/**
+ * The key a request carries, or null when it carries none. A gateway header wins over `Authorization`,
+ * which then belongs to the upstream. Throws Unauthenticated for a credential in a form we do not take.
+ */
+export function readCredential(headers: IncomingHttpHeaders): string | null {
+  for (const name of KEY_HEADERS) {
+    const value = single(headers[name]);
+    if (value !== undefined && value !== '') return value.replace(BEARER, '').trim();
+  }
+  const authorization = headers.authorization;
+  if (authorization === undefined || authorization === '') return null;
+  if (!BEARER.test(authorization)) {
+    throw new Unauthenticated(
+      'Malformed API Key passed in. Ensure Key has `Bearer ` prefix, followed by a key that starts with `sk-`.',
+      'malformed',
+    );
+  }
+  return authorization.replace(BEARER, '').trim();
+}
+
+/** As `readCredential`, for routes that demand one. */
+export function requireCredential(headers: IncomingHttpHeaders): string {
+  const key = readCredential(headers);
+  if (key === null || key === '') {
+    throw new Unauthenticated(
+      'No api key passed in. Send it as `Authorization: Bearer sk-...`: the `Bearer ` prefix is needed.',
+      'missing',
+    );
+  }
+  return key;
+}

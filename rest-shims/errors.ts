@@ -1,0 +1,217 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import {
+  type DomainError,
+  type ErrorCode,
+  Forbidden,
+  InvalidInput,
+  LimitExceeded,
+  NotFound,
+  TooLarge,
+  Unauthenticated,
+  Unavailable,
+  UpstreamFailed,
+} from '../src/domain/errors.ts';
+import { encodeOtlpError } from '../src/wire/otlp/answer.ts';
+
+/** A group of paths that share an error contract. */
+export type Surface = 'catalog' | 'proxy' | 'management' | 'traces' | 'otlp';
+
+/** What a door says about a failure. */
+export interface RenderedError {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly contentType: string;
+  readonly body: Uint8Array;
+}
+
+/** The only table of statuses. `UPSTREAM_FAILED` answers with the upstream's own class where it sent one. */
+const STATUSES: Record<Surface, Record<ErrorCode | 'INTERNAL', number>> = {
+  catalog: {
+    INVALID_INPUT: 422,
+    UNSUPPORTED: 400,
+    UNAUTHENTICATED: 401,
+    FORBIDDEN: 403,
+    NOT_FOUND: 404,
+    CONFLICT: 409,
+    TOO_LARGE: 413,
+    LIMIT_EXCEEDED: 429,
+    REJECTED: 400,
+    UPSTREAM_FAILED: 502,
+    UNAVAILABLE: 503,
+    INTERNAL: 500,
+  },
+  proxy: {
+    INVALID_INPUT: 400,
+    UNSUPPORTED: 400,
+    UNAUTHENTICATED: 401,
+    FORBIDDEN: 403,
+    NOT_FOUND: 404,
+    CONFLICT: 400,
+    TOO_LARGE: 400,
+    LIMIT_EXCEEDED: 429,
+    REJECTED: 400,
+    UPSTREAM_FAILED: 500,
+    UNAVAILABLE: 503,
+    INTERNAL: 500,
+  },
+  management: {
+    INVALID_INPUT: 422,
+    UNSUPPORTED: 400,
+    UNAUTHENTICATED: 401,
+    FORBIDDEN: 403,
+    NOT_FOUND: 404,
+    CONFLICT: 400,
+    TOO_LARGE: 400,
+    LIMIT_EXCEEDED: 429,
+    REJECTED: 400,
+    UPSTREAM_FAILED: 500,
+    UNAVAILABLE: 503,
+    INTERNAL: 500,
+  },
+  traces: {
+    INVALID_INPUT: 422,
+    UNSUPPORTED: 400,
+    UNAUTHENTICATED: 401,
+    FORBIDDEN: 403,
+    NOT_FOUND: 404,
+    CONFLICT: 409,
+    TOO_LARGE: 413,
+    LIMIT_EXCEEDED: 429,
+    REJECTED: 400,
+    UPSTREAM_FAILED: 502,
+    UNAVAILABLE: 503,
+    INTERNAL: 500,
+  },
+  otlp: {
+    INVALID_INPUT: 400,
+    UNSUPPORTED: 400,
+    UNAUTHENTICATED: 401,
+    FORBIDDEN: 403,
+    NOT_FOUND: 404,
+    CONFLICT: 409,
+    TOO_LARGE: 413,
+    LIMIT_EXCEEDED: 429,
+    REJECTED: 400,
+    UPSTREAM_FAILED: 502,
+    UNAVAILABLE: 503,
+    INTERNAL: 500,
+  },
+};
+
+/** An upstream that did not answer in time; the OpenAI SDKs retry on it. */
+const UPSTREAM_TIMED_OUT = 408;
+
+/** What a caller learns of a bug: nothing. The log has the rest, under the request id. */
+const INTERNAL_MESSAGE = 'Internal server error';
+
+/** The status of a failure on a surface; `null` stands for a bug. */
+export function statusOf(surface: Surface, error: DomainError | null): number {
+  if (error === null) return STATUSES[surface].INTERNAL;
+  if (error instanceof UpstreamFailed && error.upstreamStatus !== null && error.upstreamStatus >= 400)
+    return error.upstreamStatus;
+  if (error instanceof UpstreamFailed && error.timedOut) return UPSTREAM_TIMED_OUT;
+  // The reference answers an unknown model with 400, not 404: clients match it.
+  if (surface === 'proxy' && error instanceof NotFound && error.kind === 'model') return STATUSES.proxy.INVALID_INPUT;
+  // An exhausted allowance is not a rate: a 429 would make every client retry a call that cannot succeed.
+  if (error instanceof LimitExceeded && error.limit === 'budget') return STATUSES.traces.INVALID_INPUT;
+  // Only broken parameters are a validation answer there; a rule broken otherwise is a plain bad request.
+  if (error instanceof InvalidInput && surface !== 'proxy' && surface !== 'otlp' && error.issues.length === 0)
+    return 400;
+  return STATUSES[surface][error.code];
+}
+
+/** A failure as the wire of its surface shows it. */
+export function renderError(
+  surface: Surface,
+  error: DomainError | null,
+  requestHeaders: IncomingHttpHeaders,
+): RenderedError {
+  const status = statusOf(surface, error);
+  const headers: Record<string, string> = {};
+  if (error instanceof Unavailable) headers['retry-after'] = String(error.retryAfterSeconds);
+  if (error instanceof LimitExceeded && error.retryAfterSeconds !== null)
+    headers['retry-after'] = String(error.retryAfterSeconds);
+  if (surface === 'otlp') {
+    const { contentType, body } = encodeOtlpError(error?.message ?? INTERNAL_MESSAGE, requestHeaders['content-type']);
+    return { status, headers, contentType, body };
+  }
+  const brokenParameters = error instanceof InvalidInput && error.issues.length > 0;
+  const envelope =
+    surface === 'proxy' || error instanceof Unauthenticated || (surface === 'management' && !brokenParameters);
+  const value = envelope ? { error: proxyError(status, error) } : { detail: detailOf(error) };
+  return { status, headers, contentType: 'application/json', body: Buffer.from(JSON.stringify(value)) };
+}
+
+/** The FastAPI form: a text, or the list of broken parameters. */
+function detailOf(error: DomainError | null): unknown {
+  if (error === null) return INTERNAL_MESSAGE;
+  if (!(error instanceof InvalidInput) || error.issues.length === 0) return error.message;
+  return error.issues.map(({ rule, path, message, input, context }) => ({
+    type: rule,
+    loc: path,
+    msg: message,
+    ...(input === undefined ? {} : { input }),
+    ...(context === undefined ? {} : { ctx: context }),
+  }));
+}
+
+/** The fields of the OpenAI envelope; `code` is always text. */
+export interface ProxyError {
+  readonly message: string;
+  readonly type: string | null;
+  readonly param: string | null;
+  readonly code: string;
+}
+
+const CREDENTIAL_FAULTS: Record<Unauthenticated['fault'], { type: string; param: string }> = {
+  missing: { type: 'auth_error', param: 'None' },
+  malformed: { type: 'auth_error', param: 'None' },
+  unknown: { type: 'token_not_found_in_db', param: 'key' },
+  expired: { type: 'expired_key', param: 'key' },
+  blocked: { type: 'auth_error', param: 'None' },
+};
+
+/** A failure in the OpenAI envelope of the proxy's surface; also the last event of a broken stream. */
+export function proxyError(status: number, error: DomainError | null): ProxyError {
+  const code = String(status);
+  if (error === null) return { message: INTERNAL_MESSAGE, type: 'internal_server_error', param: null, code };
+  if (error instanceof Unauthenticated) {
+    return { message: `Authentication Error, ${error.message}`, ...CREDENTIAL_FAULTS[error.fault], code };
+  }
+  if (error instanceof UpstreamFailed) {
+    return {
+      message: error.message,
+      type: error.upstreamType,
+      param: error.upstreamParam,
+      code: error.upstreamCode ?? code,
+    };
+  }
+  return { message: error.message, ...typeAndParam(error), code };
+}
+
+function typeAndParam(error: DomainError): { type: string | null; param: string | null } {
+  if (error instanceof InvalidInput) {
+    const place = error.issues[0]?.path.at(-1);
+    return { type: 'invalid_request_error', param: place === undefined ? null : String(place) };
+  }
+  // The reference renders an absent Python value as this text, and clients have come to see it.
+  if (error instanceof NotFound && error.kind === 'model') return { type: 'None', param: 'None' };
+  if (error instanceof NotFound) return { type: 'not_found_error', param: null };
+  if (error instanceof Forbidden)
+    return error.right === 'model'
+      ? { type: 'key_model_access_denied', param: 'model' }
+      : { type: 'auth_error', param: 'None' };
+  if (error instanceof TooLarge) return { type: 'bad_request_error', param: 'content-length' };
+  if (error instanceof LimitExceeded)
+    return error.limit === 'budget'
+      ? { type: 'budget_exceeded', param: null }
+      : { type: 'throttling_error', param: null };
+  if (error instanceof Unavailable) return { type: 'service_unavailable', param: null };
+  return { type: 'invalid_request_error', param: null };
+}
+
+/** What the edge answers where no row matches: the reference's own short bodies. */
+export const UNROUTED = {
+  notFound: { status: 404, body: { detail: 'Not Found' } },
+  methodNotAllowed: { status: 405, body: { detail: 'Method Not Allowed' } },
+} as const;

@@ -1,0 +1,121 @@
+import findMyWay, { type HTTPMethod } from 'find-my-way';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Caller } from '../src/domain/caller.ts';
+import { DomainError } from '../src/domain/errors.ts';
+import type { Scope } from '../resolvers/scope.ts';
+import { writeAnswer } from './answer-writer.ts';
+import { NO_BODY, readBody, RequestAborted } from './body.ts';
+import { requireCredential } from './credential.ts';
+import { type RenderedError, renderError, UNROUTED } from './errors.ts';
+import type { HttpAnswer, RouteRow } from './route.ts';
+
+/** What the router needs of the house around it. */
+export interface RouterOptions {
+  readonly rows: readonly RouteRow[];
+  /** The caller behind a key; throws Unauthenticated. */
+  readonly identify: (key: string) => Caller | Promise<Caller>;
+  readonly scopeFor: (caller: Caller | null, response: ServerResponse) => Scope;
+  /** Told of every failure once, by the door that answers it. */
+  readonly failed: (failure: RequestFailure) => void;
+  /** Most body bytes of rows whose limit a setting decides. */
+  readonly maxRequestBytes: number;
+}
+
+/** A failure as the log sees it. */
+export interface RequestFailure {
+  readonly row: RouteRow;
+  readonly requestId: string;
+  readonly status: number;
+  readonly error: unknown;
+}
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+/** Serves the route rows: find, identify, read, run, write. Answers every request it is given. */
+export function createRouter({ rows, identify, scopeFor, failed, maxRequestBytes }: RouterOptions) {
+  const tree = findMyWay({ ignoreTrailingSlash: false, caseSensitive: true, maxParamLength: 4096 });
+  for (const row of rows) {
+    for (const path of row.paths) tree.on(row.method, path, () => {}, row);
+  }
+
+  /** The tree gives up on a path whose percent signs decode to nothing; such a path is then taken literally. */
+  const find = (method: HTTPMethod, path: string) =>
+    tree.find(method, path) ?? (path.includes('%') ? tree.find(method, path.replaceAll('%', '%25')) : null);
+  const allowedMethods = (path: string): string[] => METHODS.filter((method) => find(method, path) !== null);
+
+  async function run(
+    row: RouteRow,
+    params: Readonly<Record<string, string | undefined>>,
+    target: { readonly path: string; readonly search: string },
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<HttpAnswer> {
+    let caller: Caller | null = null;
+    if (row.credential === 'required') {
+      const identified = identify(requireCredential(request.headers));
+      caller = identified instanceof Promise ? await identified : identified;
+    }
+    const read =
+      row.method === 'GET' ? NO_BODY : readBody(request, row.bodyLimit === 'setting' ? maxRequestBytes : row.bodyLimit);
+    const body = read instanceof Promise ? await read : read;
+    return row.handle(
+      { method: row.method, ...target, params, headers: request.headers, body },
+      scopeFor(caller, response),
+    );
+  }
+
+  return async function serve(request: IncomingMessage, response: ServerResponse, requestId: string): Promise<void> {
+    const url = request.url ?? '/';
+    const mark = url.indexOf('?');
+    const path = mark === -1 ? url : url.slice(0, mark);
+    const found = find((request.method ?? 'GET') as HTTPMethod, path);
+    if (found === null) return unrouted(response, allowedMethods(path));
+    const row = found.store as RouteRow;
+    const target = { path, search: mark === -1 ? '' : url.slice(mark + 1) };
+    try {
+      await writeAnswer(response, await run(row, found.params, target, request, response));
+    } catch (error) {
+      if (error instanceof RequestAborted || response.destroyed) return;
+      const rendered = renderError(row.surface, error instanceof DomainError ? error : null, request.headers);
+      failed({ row, requestId, status: rendered.status, error });
+      if (response.headersSent) return void response.destroy();
+      writeError(response, rendered, error);
+    }
+  };
+}
+
+function writeError(
+  response: ServerResponse,
+  { status, headers, contentType, body }: RenderedError,
+  error: unknown,
+): void {
+  for (const [name, value] of Object.entries({ ...answerHeadersOf(error), ...headers }))
+    response.setHeader(name, value);
+  response.statusCode = status;
+  response.setHeader('content-type', contentType);
+  response.setHeader('content-length', body.length);
+  response.end(body);
+}
+
+const answerHeaders = new WeakMap<object, Readonly<Record<string, string>>>();
+
+/** Has a failure carry headers of its own when it is answered, e.g. the call id it failed under. */
+export function withAnswerHeaders<Failure>(failure: Failure, headers: Readonly<Record<string, string>>): Failure {
+  if (typeof failure === 'object' && failure !== null) answerHeaders.set(failure, headers);
+  return failure;
+}
+
+function answerHeadersOf(error: unknown): Readonly<Record<string, string>> {
+  return (typeof error === 'object' && error !== null && answerHeaders.get(error)) || {};
+}
+
+/** No row: 405 when the path exists for other methods, else 404. */
+function unrouted(response: ServerResponse, allow: readonly string[]): void {
+  const { status, body } = allow.length > 0 ? UNROUTED.methodNotAllowed : UNROUTED.notFound;
+  if (allow.length > 0) response.setHeader('allow', allow.join(', '));
+  const bytes = Buffer.from(JSON.stringify(body));
+  response.statusCode = status;
+  response.setHeader('content-type', 'application/json');
+  response.setHeader('content-length', bytes.length);
+  response.end(bytes);
+}

@@ -1,0 +1,206 @@
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { getSpan, getTrace, ingestTraces, listTraces, type TracePage } from '../resolvers/traces.ts';
+import { integerFrom } from '../src/domain/catalog/numbers.ts';
+import { InvalidInput, type Issue, TooLarge } from '../src/domain/errors.ts';
+import { usdNumber } from '../src/domain/money.ts';
+import { msBetween } from '../src/domain/traces/assemble-trace.ts';
+import type { SpanHead } from '../src/domain/traces/span.ts';
+import type { Trace, TraceAgent, TraceSummary } from '../src/domain/traces/trace.ts';
+import { encodeOtlpSuccess } from '../src/wire/otlp/answer.ts';
+import { decodeExport } from '../src/wire/otlp/decode.ts';
+import { DEFAULT_OTLP_LIMITS } from '../src/wire/otlp/limits.ts';
+import { query, text } from './query.ts';
+import { type HttpAnswer, type HttpRequest, json, type RouteRow, route } from './route.ts';
+
+const MAX_BODY_BYTES = DEFAULT_OTLP_LIMITS.bodyBytes;
+const MAX_CURSOR_LENGTH = 512;
+/** The furthest instants a Date can hold; what lies beyond means the same. */
+const MAX_MS = 8_640_000_000_000_000n;
+const LEAST_CHUNK_BYTES = 16_384;
+const MOST_CHUNK_BYTES = 1_048_576;
+
+const inflate = promisify(gunzip);
+
+/** The body as it was before Content-Encoding. Inflated off the main thread, and never past the limit. */
+async function plainBody({ headers, body }: HttpRequest): Promise<Uint8Array> {
+  const encoding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+  if (encoding === 'identity' || encoding === '') return body;
+  if (encoding !== 'gzip') throw new InvalidInput(`Unsupported content encoding '${encoding}': send gzip or identity.`);
+  try {
+    return await inflate(body, { maxOutputLength: MAX_BODY_BYTES, chunkSize: chunkSizeFor(body) });
+  } catch (cause) {
+    if (cause instanceof RangeError)
+      throw new TooLarge(`The body is larger than ${MAX_BODY_BYTES} bytes once inflated.`, MAX_BODY_BYTES, { cause });
+    throw new InvalidInput('The body is not valid gzip.', [], { cause });
+  }
+}
+
+/** gzip ends in the length it was made from: room for all of it at once spares a trip per 16 KiB. */
+function chunkSizeFor(body: Uint8Array): number {
+  const declared = body.length < 4 ? 0 : new DataView(body.buffer, body.byteOffset).getUint32(body.length - 4, true);
+  return Math.min(Math.max(declared + 1, LEAST_CHUNK_BYTES), MOST_CHUNK_BYTES);
+}
+
+/** Answered in the encoding of the request, and only once the spans are stored. */
+async function ingest(request: HttpRequest, scope: Parameters<RouteRow['handle']>[1]): Promise<HttpAnswer> {
+  const contentType = request.headers['content-type'];
+  await ingestTraces(scope, { spans: decodeExport(await plainBody(request), contentType) });
+  const { body, contentType: answered } = encodeOtlpSuccess(contentType);
+  return { body: { kind: 'bytes', bytes: body, contentType: answered } };
+}
+
+const readListQuery = query({ start_ms: text, end_ms: text, cursor: text });
+const readTraceQuery = query({ trace_ref: text });
+
+function parseList({ search }: HttpRequest): Parameters<typeof listTraces>[1] {
+  const sent = readListQuery(search);
+  const issues: Issue[] = [];
+  const startMs = instant('start_ms', sent.start_ms, issues);
+  const endMs = instant('end_ms', sent.end_ms, issues);
+  if (sent.cursor !== null && sent.cursor.length > MAX_CURSOR_LENGTH)
+    issues.push({
+      rule: 'string_too_long',
+      path: ['query', 'cursor'],
+      message: `String should have at most ${MAX_CURSOR_LENGTH} characters`,
+      input: sent.cursor,
+      context: { max_length: MAX_CURSOR_LENGTH },
+    });
+  if (issues.length > 0) throw new InvalidInput('The query is not valid.', issues);
+  return { startMs, endMs, cursor: sent.cursor === '' ? null : sent.cursor };
+}
+
+/** Unix milliseconds, null when not sent. A fault is added to the issues. */
+function instant(name: string, sent: string | null, issues: Issue[]): number | null {
+  if (sent === null) return null;
+  const read = integerFrom(sent);
+  if ('value' in read) return Number(read.value > MAX_MS ? MAX_MS : read.value < -MAX_MS ? -MAX_MS : read.value);
+  const fault =
+    read.fault === 'malformed'
+      ? { rule: 'int_parsing', message: 'Input should be a valid integer, unable to parse string as an integer' }
+      : {
+          rule: 'int_parsing_size',
+          message: 'Unable to parse input string as an integer, exceeded maximum size',
+        };
+  issues.push({ ...fault, path: ['query', name], input: sent });
+  return null;
+}
+
+const addressOf = ({ params, search }: HttpRequest) => ({
+  traceId: params['trace_id'] ?? '',
+  traceRef: readTraceQuery(search).trace_ref,
+});
+
+/** ISO 8601 in UTC as Python writes it: microseconds, or no fraction when there is none. */
+function isoTime(ns: bigint): string {
+  const micros = (ns / 1_000n) % 1_000_000n;
+  const seconds = new Date(Number(ns / 1_000_000n)).toISOString().slice(0, 19);
+  return `${seconds}${micros === 0n ? '' : `.${micros.toString().padStart(6, '0')}`}+00:00`;
+}
+
+const summaryJson = (summary: TraceSummary, traceRef: string, durationMs: number) => ({
+  trace_id: summary.traceId,
+  trace_ref: traceRef,
+  name: summary.name,
+  service: summary.service,
+  input_preview: summary.inputPreview,
+  start_time: isoTime(summary.startNs),
+  duration_ms: durationMs,
+  status: summary.status,
+  span_count: summary.spanCount,
+  agent_count: summary.agentNames.length,
+  agent_invocations: summary.agentInvocations,
+  llm_calls: summary.llmCalls,
+  tool_calls: summary.toolCalls,
+  error_count: summary.errorCount,
+  input_tokens: summary.inputTokens,
+  output_tokens: summary.outputTokens,
+  models: summary.models,
+  agent_names: summary.agentNames,
+  spend: summary.spend === null ? null : usdNumber(summary.spend),
+  priced_calls: summary.pricedCalls,
+});
+
+const agentJson = (agent: TraceAgent) => ({
+  name: agent.name,
+  parent_agent: agent.parentAgent,
+  invocations: agent.invocations,
+  llm_calls: agent.llmCalls,
+  tool_calls: agent.toolCalls,
+  duration_ms: agent.durationMs,
+});
+
+const spanJson = (span: SpanHead, traceStartNs: bigint) => ({
+  span_id: span.spanId,
+  parent_span_id: span.parentSpanId,
+  name: span.name,
+  type: span.type,
+  agent: span.agent,
+  start_offset_ms: msBetween(traceStartNs, span.startNs),
+  duration_ms: msBetween(span.startNs, span.endNs),
+  status: span.status,
+  error: span.error,
+  input_preview: span.inputPreview,
+  model: span.model,
+  input_tokens: span.inputTokens,
+  output_tokens: span.outputTokens,
+  litellm_request_id: span.requestId,
+  spend: span.cost === null ? null : usdNumber(span.cost),
+  cost_source: span.cost === null ? null : 'gateway',
+});
+
+const listJson = ({ items, nextCursor }: TracePage) => ({
+  data: items.map((item) => summaryJson(item, item.traceRef, Math.round(msBetween(item.startNs, item.endNs)))),
+  next_cursor: nextCursor,
+});
+
+/** The summary names the ref it was asked for by, none when it was not: the reference's own way. */
+const traceJson = ({ summary, agents, spans }: Trace, askedRef: string) => ({
+  summary: summaryJson(summary, askedRef, msBetween(summary.startNs, summary.endNs)),
+  agents: agents.map(agentJson),
+  spans: spans.map((span) => spanJson(span, summary.startNs)),
+});
+
+const reads = { method: 'GET', surface: 'traces', category: null, credential: 'required', bodyLimit: 0 } as const;
+
+/** The trace paths: OTLP in, summaries, traces and spans out. */
+export const traceRoutes: readonly RouteRow[] = [
+  {
+    name: 'traces.ingest',
+    method: 'POST',
+    paths: ['/v1/traces'],
+    surface: 'otlp',
+    category: null,
+    credential: 'required',
+    answers: [200, 400, 401, 403, 413, 503],
+    bodyLimit: MAX_BODY_BYTES,
+    handle: ingest,
+  },
+  route({
+    ...reads,
+    name: 'traces.list',
+    paths: ['/v1/traces'],
+    answers: [200, 400, 401, 422],
+    parse: parseList,
+    run: listTraces,
+    render: (page) => json(listJson(page)),
+  }),
+  route({
+    ...reads,
+    name: 'traces.get',
+    paths: ['/v1/traces/:trace_id'],
+    answers: [200, 401, 404],
+    parse: addressOf,
+    run: getTrace,
+    render: (trace, request) => json(traceJson(trace, addressOf(request).traceRef ?? '')),
+  }),
+  route({
+    ...reads,
+    name: 'traces.span',
+    paths: ['/v1/traces/:trace_id/spans/:span_id'],
+    answers: [200, 401, 404],
+    parse: (request) => ({ ...addressOf(request), spanId: request.params['span_id'] ?? '' }),
+    run: getSpan,
+    render: ({ spanId, input, output, attributes }) => json({ span_id: spanId, input, output, attributes }),
+  }),
+];

@@ -1,0 +1,12 @@
+// Each noun adds itself to the builder by being imported.
+/* oxlint-disable import/no-unassigned-import */
+import './errors.ts';
+import './catalog.ts';
+import './spans.ts';
+import './traces.ts';
+import './chat.ts';
+import './keys.ts';
+import { builder } from './builder.ts';
+
+/** The graph, built from every noun. */
+export const schema = builder.toSchema();

@@ -1,0 +1,94 @@
+import { InvalidInput } from '../src/domain/errors.ts';
+
+/** Most items of one page, through either door. */
+const MAX_PAGE = 500;
+/** Items of a page whose size was not asked for. */
+const DEFAULT_PAGE = 50;
+
+/** How a connection is asked for a page. */
+export interface PageArgs {
+  readonly first?: number | null | undefined;
+  readonly after?: string | null | undefined;
+  readonly last?: number | null | undefined;
+  readonly before?: string | null | undefined;
+}
+
+interface Edge<Item> {
+  readonly node: Item;
+  readonly cursor: string;
+}
+
+/** A page as the graph shows one. */
+export interface Connection<Item> {
+  readonly edges: Edge<Item>[];
+  readonly pageInfo: {
+    readonly hasNextPage: boolean;
+    readonly hasPreviousPage: boolean;
+    readonly startCursor: string | null;
+    readonly endCursor: string | null;
+  };
+}
+
+/** What a page may cost: each of its items costs what is asked of one. */
+export function pageCost({ first, last }: PageArgs): { readonly field: number; readonly multiplier: number } {
+  return { field: 1, multiplier: Math.max(0, Math.min(first ?? last ?? DEFAULT_PAGE, MAX_PAGE)) };
+}
+
+/** The size asked for. Throws InvalidInput when it is none a page can have. */
+function pageSize(name: 'first' | 'last', size: number): number {
+  if (size >= 0 && size <= MAX_PAGE) return size;
+  throw new InvalidInput(`\`${name}\` must be between 0 and ${MAX_PAGE}.`, [
+    { path: [name], rule: 'range', message: `must be between 0 and ${MAX_PAGE}`, input: size },
+  ]);
+}
+
+/** One page of a list that is known whole. */
+export function pageOf<Item>(items: readonly Item[], args: PageArgs, idOf: (item: Item) => string): Connection<Item> {
+  const { first, after, last, before } = args;
+  let start = typeof after === 'string' ? positionOf(items, after, idOf).behind : 0;
+  let end = typeof before === 'string' ? positionOf(items, before, idOf).at : items.length;
+  if (typeof first === 'number') end = Math.min(end, start + pageSize('first', first));
+  if (typeof last === 'number') start = Math.max(start, end - pageSize('last', last));
+  if (typeof first !== 'number' && typeof last !== 'number') end = Math.min(end, start + DEFAULT_PAGE);
+  const edges = items.slice(start, Math.max(start, end)).map((node, index) => ({
+    node,
+    // A getter: most queries never ask for it.
+    get cursor() {
+      return cursorAt(start + index, idOf(node));
+    },
+  }));
+  return {
+    edges,
+    pageInfo: {
+      hasNextPage: end < items.length,
+      hasPreviousPage: start > 0,
+      get startCursor() {
+        return edges[0]?.cursor ?? null;
+      },
+      get endCursor() {
+        return edges.at(-1)?.cursor ?? null;
+      },
+    },
+  };
+}
+
+function cursorAt(index: number, id: string): string {
+  return Buffer.from(`${index}:${id}`).toString('base64url');
+}
+
+/**
+ * Where a cursor points and where the list goes on behind it. The item is looked for by id, so that a list
+ * that changed between two pages neither repeats nor skips; gone, it leaves its place to the next.
+ */
+function positionOf<Item>(
+  items: readonly Item[],
+  cursor: string,
+  idOf: (item: Item) => string,
+): { readonly at: number; readonly behind: number } {
+  const [, place, id] = /^(\d{1,9}):(.*)$/s.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+  if (place === undefined || id === undefined) throw new InvalidInput('Invalid cursor.');
+  const index = Number(place);
+  const there = items[index];
+  const at = there !== undefined && idOf(there) === id ? index : items.findIndex((item) => idOf(item) === id);
+  return at === -1 ? { at: index, behind: index } : { at, behind: at + 1 };
+}

@@ -1,0 +1,22 @@
+import type { CatalogEntry } from '../src/domain/catalog/catalog.ts';
+import type { Usage } from '../src/domain/chat/chat.ts';
+import type { VirtualKey } from '../src/domain/keys/virtual-key.ts';
+import type { SpendRow } from '../src/domain/spend/spend-row.ts';
+import type { SpanHead } from '../src/domain/traces/span.ts';
+import type { Trace, TraceAgent } from '../src/domain/traces/trace.ts';
+import { builder } from './builder.ts';
+
+// Refs stand apart from their fields, so that nouns may point at each other without import circles.
+
+export const CatalogEntryType = builder.objectRef<CatalogEntry>('CatalogEntry');
+
+/** In a list only the summary is known: spans and agents are loaded when they are asked for. */
+export type KnownOfTrace = Pick<Trace, 'summary'> & Partial<Trace>;
+
+export const TraceType = builder.objectRef<KnownOfTrace>('Trace');
+export const TraceAgentType = builder.objectRef<TraceAgent>('TraceAgent');
+/** Backed by the head: what a span carries is fetched for one span at a time. */
+export const SpanType = builder.objectRef<SpanHead>('Span');
+export const SpendRowType = builder.objectRef<SpendRow>('SpendRow');
+export const UsageType = builder.objectRef<Usage>('Usage');
+export const VirtualKeyType = builder.objectRef<VirtualKey>('VirtualKey');

@@ -1,0 +1,204 @@
+import { msBetween } from '../src/domain/traces/assemble-trace.ts';
+import type { SpendRow } from '../src/domain/spend/spend-row.ts';
+import { usdText } from '../src/domain/money.ts';
+import { type Span, SPAN_KINDS, SPAN_STATUSES, SPAN_TYPES, type SpanHead } from '../src/domain/traces/span.ts';
+import { builder } from './builder.ts';
+import { SpanType, SpendRowType, UsageType } from './refs.ts';
+
+const MS = 1_000_000n;
+
+/** The instant of a Unix time in nanoseconds, to the millisecond. */
+export const instantOf = (unixNs: bigint): Date => new Date(Number(unixNs / MS));
+
+export const SpanStatusType = builder.enumType('SpanStatus', {
+  description: 'How a span, or the root of a trace, ended.',
+  values: {
+    UNSET: { value: SPAN_STATUSES[0], description: 'Nothing was said.' },
+    OK: { value: SPAN_STATUSES[1], description: 'Said to be well.' },
+    ERROR: { value: SPAN_STATUSES[2], description: 'Failed.' },
+  } as const,
+});
+
+const SpanKindType = builder.enumType('SpanKind', {
+  description: 'The OpenTelemetry span kind.',
+  values: Object.fromEntries(
+    SPAN_KINDS.map((kind) => [kind, { value: kind, description: `OpenTelemetry's ${kind.toLowerCase()} kind.` }]),
+  ) as { readonly [Kind in (typeof SPAN_KINDS)[number]]: { readonly value: Kind; readonly description: string } },
+});
+
+type Shout<Name extends string> = Uppercase<Name>;
+
+const SpanTypeType = builder.enumType('SpanType', {
+  description: 'What a span is, read from its GenAI attributes.',
+  values: Object.fromEntries(
+    SPAN_TYPES.map((type) => [type.toUpperCase(), { value: type, description: `A span of type ${type}.` }]),
+  ) as {
+    readonly [Type in (typeof SPAN_TYPES)[number] as Shout<Type>]: {
+      readonly value: Type;
+      readonly description: string;
+    };
+  },
+});
+
+const SpanHeadType = builder.interfaceRef<SpanHead>('SpanHead').implement({
+  description: 'One timed unit of a trace, without what it carries.',
+  fields: (t) => ({
+    traceId: t.exposeID('traceId', { description: 'The trace it belongs to, 32 hex digits.' }),
+    spanId: t.exposeID('spanId', { description: '16 hex digits.' }),
+    parentSpanId: t.exposeID('parentSpanId', {
+      nullable: true,
+      description: 'The span it is part of; null for a root.',
+    }),
+    name: t.exposeString('name', { description: 'As the sender named it.' }),
+    kind: t.expose('kind', { type: SpanKindType, description: 'Which side of a call it is.' }),
+    type: t.expose('type', { type: SpanTypeType, description: 'What it is.' }),
+    agent: t.exposeString('agent', { description: 'The agent it belongs to; empty when none is named.' }),
+    service: t.exposeString('service', { description: 'The service that sent it.' }),
+    startedAt: t.field({
+      type: 'DateTime',
+      description: 'When it began, to the millisecond.',
+      resolve: ({ startNs }) => instantOf(startNs),
+    }),
+    startNs: t.string({
+      description: 'When it began, Unix nanoseconds as text: exact, for ordering.',
+      resolve: ({ startNs }) => String(startNs),
+    }),
+    durationMs: t.float({
+      description: 'How long it took, in milliseconds.',
+      resolve: ({ startNs, endNs }) => msBetween(startNs, endNs),
+    }),
+    status: t.expose('status', { type: SpanStatusType, description: 'How it ended.' }),
+    error: t.exposeString('error', { nullable: true, description: 'What went wrong; null when nothing is said.' }),
+    model: t.exposeString('model', { nullable: true, description: 'The model it called.' }),
+    inputTokens: t.exposeInt('inputTokens', { description: 'Input tokens it used.' }),
+    outputTokens: t.exposeInt('outputTokens', { description: 'Output tokens it used.' }),
+    inputPreview: t.exposeString('inputPreview', { description: 'The beginning of its input.' }),
+    requestId: t.exposeString('requestId', { nullable: true, description: "The provider's id of the answer." }),
+    costUsd: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description: 'What the gateway charged for this call; null when it did not make or could not price it.',
+      resolve: ({ cost }) => (cost === null ? null : usdText(cost)),
+    }),
+    spendRow: t.field({
+      type: SpendRowType,
+      nullable: true,
+      description: 'What the gateway recorded of this call; null when it did not make it.',
+      resolve: ({ traceId, spanId }, _args, { scope }) => scope.loaders.spendRowBySpan.load(`${traceId}:${spanId}`),
+    }),
+  }),
+});
+
+SpanType.implement({ description: 'A span of a trace, without what it carries.', interfaces: [SpanHeadType] });
+
+type Carried = Span['events'][number] | Span['links'][number];
+
+const attributesOf = (carried: Carried): unknown => carried.attributes;
+
+const SpanEventType = builder.objectRef<Span['events'][number]>('SpanEvent').implement({
+  description: 'Something that happened during a span.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'As the sender named it.' }),
+    at: t.field({ type: 'DateTime', description: 'When.', resolve: ({ timeNs }) => instantOf(timeNs) }),
+    attributes: t.field({ type: 'JSON', description: 'Its attributes, as text.', resolve: attributesOf }),
+  }),
+});
+
+const SpanLinkType = builder.objectRef<Span['links'][number]>('SpanLink').implement({
+  description: 'Another span this one is about.',
+  fields: (t) => ({
+    traceId: t.exposeID('traceId', { description: 'Its trace.' }),
+    spanId: t.exposeID('spanId', { description: 'The span.' }),
+    attributes: t.field({ type: 'JSON', description: 'Attributes of the link, as text.', resolve: attributesOf }),
+  }),
+});
+
+/** One span with what it carries: fetched for one span at a time. */
+export const SpanDetailType = builder.objectRef<Span>('SpanDetail').implement({
+  description: 'A span with what it carries. Values longer than 64 KiB are cut.',
+  interfaces: [SpanHeadType],
+  fields: (t) => ({
+    input: t.exposeString('input', { description: 'What went in; empty when nothing was sent.' }),
+    output: t.exposeString('output', { description: 'What came out; empty when nothing was sent.' }),
+    attributes: t.field({
+      type: 'JSON',
+      description: 'Every attribute as text, without those that are input and output.',
+      resolve: ({ attributes }) => attributes,
+    }),
+    resourceAttributes: t.field({
+      type: 'JSON',
+      description: 'Attributes of the sender, as text.',
+      resolve: ({ resourceAttributes }) => resourceAttributes,
+    }),
+    events: t.field({
+      type: [SpanEventType],
+      description: 'What happened during it, in the order it was sent.',
+      resolve: ({ events }) => events,
+    }),
+    links: t.field({
+      type: [SpanLinkType],
+      description: 'Other spans it is about.',
+      resolve: ({ links }) => links,
+    }),
+  }),
+});
+
+UsageType.implement({
+  description: 'Token counts of one call, as the upstream reported them.',
+  fields: (t) => ({
+    inputTokens: t.exposeInt('inputTokens', { description: 'All input tokens, cached ones included.' }),
+    outputTokens: t.exposeInt('outputTokens', { description: 'All output tokens, reasoning included.' }),
+    cacheReadTokens: t.exposeInt('cacheReadTokens', { description: 'Input tokens read from a cache.' }),
+    cacheWriteTokens: t.exposeInt('cacheWriteTokens', { description: 'Input tokens written to a cache.' }),
+    reasoningTokens: t.exposeInt('reasoningTokens', { description: 'Output tokens spent on reasoning.' }),
+  }),
+});
+
+const SpendStatusType = builder.enumType('SpendStatus', {
+  description: 'How a gateway call ended.',
+  values: {
+    SUCCESS: { value: 'success', description: 'Answered.' },
+    FAILURE: { value: 'failure', description: 'Not answered, or not to the end.' },
+  } as const,
+});
+
+const costOf = ({ cost }: SpendRow): string | null => (cost === null ? null : usdText(cost));
+
+SpendRowType.implement({
+  description: 'What one gateway call used and cost.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'Our id of the call.' }),
+    callId: t.exposeString('callId', { description: "The caller's id of the call, else ours." }),
+    callType: t.exposeString('callType', { description: 'What kind of call, e.g. `acompletion`.' }),
+    modelGroup: t.exposeString('modelGroup', { description: 'The model the caller asked for.' }),
+    model: t.exposeString('model', { description: 'The name sent upstream.' }),
+    provider: t.exposeString('provider', { description: 'Who answered.' }),
+    deploymentId: t.exposeID('deploymentId', { description: 'The deployment that answered.' }),
+    usage: t.field({
+      type: UsageType,
+      nullable: true,
+      description: 'Tokens used; null when the upstream reported none.',
+      resolve: ({ usage }) => usage,
+    }),
+    costUsd: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description: 'What it cost; null when no price is known or no usage was reported.',
+      resolve: costOf,
+    }),
+    status: t.expose('status', { type: SpendStatusType, description: 'How it ended.' }),
+    startedAt: t.expose('startedAt', { type: 'DateTime', description: 'When it entered the gateway.' }),
+    endedAt: t.expose('endedAt', { type: 'DateTime', description: 'When it was over.' }),
+    firstByteAt: t.expose('firstByteAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the answer began; null when none did.',
+    }),
+    errorCode: t.string({ nullable: true, description: 'Code of its failure.', resolve: ({ error }) => error?.code }),
+    errorMessage: t.string({
+      nullable: true,
+      description: 'What went wrong.',
+      resolve: ({ error }) => error?.message,
+    }),
+  }),
+});

@@ -1,0 +1,234 @@
+import type { Loaders } from '../resolvers/loaders.ts';
+import { findTrace, getSpan, listTraces, type TracePage, type TraceUpdate, watchTraces } from '../resolvers/traces.ts';
+import { usdText } from '../src/domain/money.ts';
+import { assembleTrace, msBetween } from '../src/domain/traces/assemble-trace.ts';
+import { cursorAfter } from '../src/domain/traces/cursor.ts';
+import type { SpanHead } from '../src/domain/traces/span.ts';
+import { type TraceAgent, type TraceSummary, TRACE_PAGE_SIZE } from '../src/domain/traces/trace.ts';
+import { builder } from './builder.ts';
+import { LIST_COST } from './limits.ts';
+import type { Connection } from './paging.ts';
+import { type KnownOfTrace, SpanType, TraceAgentType, TraceType } from './refs.ts';
+import { instantOf, SpanDetailType, SpanStatusType } from './spans.ts';
+
+TraceAgentType.implement({
+  description: 'An agent as a trace shows it: an actor named by GenAI attributes.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'Its name.' }),
+    parentAgent: t.exposeString('parentAgent', {
+      nullable: true,
+      description: 'Nearest agent above it of another name; null at the top.',
+    }),
+    invocations: t.exposeInt('invocations', { description: 'How often it was invoked.' }),
+    llmCalls: t.exposeInt('llmCalls', { description: 'Model calls it made.' }),
+    toolCalls: t.exposeInt('toolCalls', { description: 'Tool calls it made.' }),
+    durationMs: t.exposeFloat('durationMs', {
+      description: 'Sum over its spans, in milliseconds: parallel ones can exceed the trace.',
+    }),
+  }),
+});
+
+TraceType.implement({
+  description: 'The spans that share one trace id. What they carry is read span by span.',
+  fields: (t) => {
+    const count = (
+      name: 'spanCount' | 'agentInvocations' | 'llmCalls' | 'toolCalls' | 'errorCount' | 'pricedCalls',
+      description: string,
+    ) => t.int({ description, resolve: ({ summary }) => summary[name] });
+    return {
+      traceId: t.id({ description: '32 hex digits.', resolve: ({ summary }) => summary.traceId }),
+      traceRef: t.id({
+        description:
+          'Handle that finds exactly this trace again; empty when several keys sent the id and all are shown.',
+        resolve: ({ summary }) => summary.traceRef,
+      }),
+      name: t.string({
+        description: 'Name of the root span; empty until it has arrived.',
+        resolve: ({ summary }) => summary.name,
+      }),
+      service: t.string({ description: 'The service that sent the root.', resolve: ({ summary }) => summary.service }),
+      inputPreview: t.string({
+        description: "The beginning of the root's input.",
+        resolve: ({ summary }) => summary.inputPreview,
+      }),
+      startedAt: t.field({
+        type: 'DateTime',
+        description: 'When its first span began, to the millisecond.',
+        resolve: ({ summary }) => instantOf(summary.startNs),
+      }),
+      endedAt: t.field({
+        type: 'DateTime',
+        description: 'When its last span ended, to the millisecond.',
+        resolve: ({ summary }) => instantOf(summary.endNs),
+      }),
+      durationMs: t.float({
+        description: 'From the first start to the last end, in milliseconds.',
+        resolve: ({ summary }) => msBetween(summary.startNs, summary.endNs),
+      }),
+      status: t.field({
+        type: SpanStatusType,
+        description: 'Status of the root span; unset until it has arrived.',
+        resolve: ({ summary }) => summary.status,
+      }),
+      teamId: t.id({
+        description: 'The team whose key sent it; empty when the key has none.',
+        resolve: ({ summary }) => summary.owner.teamId,
+      }),
+      spanCount: count('spanCount', 'How many spans it has.'),
+      agentNames: t.stringList({
+        description: 'Names of its agents, sorted.',
+        resolve: ({ summary }) => summary.agentNames,
+      }),
+      agentInvocations: count('agentInvocations', 'How many agent spans it has.'),
+      llmCalls: count('llmCalls', 'How many model calls it has.'),
+      toolCalls: count('toolCalls', 'How many tool calls it has.'),
+      errorCount: count('errorCount', 'Spans that failed, anywhere in it.'),
+      inputTokens: t.float({
+        description: 'Sum over its model calls; a float because a sum may exceed 32 bits.',
+        resolve: ({ summary }) => summary.inputTokens,
+      }),
+      outputTokens: t.float({
+        description: 'Sum over its model calls; a float because a sum may exceed 32 bits.',
+        resolve: ({ summary }) => summary.outputTokens,
+      }),
+      models: t.stringList({
+        description: 'Models it called, sorted.',
+        resolve: ({ summary }) => summary.models,
+      }),
+      spendUsd: t.field({
+        type: 'Decimal',
+        nullable: true,
+        description: 'Sum over its priced calls; null when none is priced.',
+        resolve: ({ summary: { spend } }) => (spend === null ? null : usdText(spend)),
+      }),
+      pricedCalls: count('pricedCalls', 'How many of its calls are priced.'),
+      spans: t.field({
+        type: [SpanType],
+        nullable: true,
+        complexity: { field: 1, multiplier: LIST_COST },
+        description: 'Its spans by start; the hierarchy is in the parent ids. Null when they could not be read.',
+        resolve: (trace, _args, { scope }) => spansOf(trace, scope.loaders),
+      }),
+      agents: t.field({
+        type: [TraceAgentType],
+        nullable: true,
+        complexity: { field: 1, multiplier: LIST_COST },
+        description: 'Its agents, in the order they first appear. Null when they could not be read.',
+        resolve: (trace, _args, { scope }) => agentsOf(trace, scope.loaders),
+      }),
+    };
+  },
+});
+
+function spansOf(
+  { summary, spans }: KnownOfTrace,
+  loaders: Loaders,
+): Promise<readonly SpanHead[]> | readonly SpanHead[] {
+  return spans ?? loaders.spansByTraceRef.load(summary.traceRef);
+}
+
+async function agentsOf(trace: KnownOfTrace, loaders: Loaders): Promise<readonly TraceAgent[]> {
+  if (trace.agents) return trace.agents;
+  const spans = await spansOf(trace, loaders);
+  return assembleTrace([trace.summary], new Map([[trace.summary.traceRef, spans]]))?.agents ?? [];
+}
+
+const knownOf = (summary: TraceSummary): KnownOfTrace => ({ summary });
+
+const TraceConnectionType = builder.connectionObject(
+  { type: TraceType, name: 'TraceConnection', description: 'One page of traces, newest first.' },
+  { name: 'TraceEdge', description: 'One trace of a page.' },
+);
+
+async function connectionOf(page: Promise<TracePage>): Promise<Connection<KnownOfTrace>> {
+  const { items, nextCursor, window } = await page;
+  const edges = items.map((summary) => ({
+    node: knownOf(summary),
+    get cursor() {
+      return cursorAfter(window, summary);
+    },
+  }));
+  return {
+    edges,
+    pageInfo: {
+      hasNextPage: nextCursor !== null,
+      hasPreviousPage: false,
+      get startCursor() {
+        return edges[0]?.cursor ?? null;
+      },
+      get endCursor() {
+        return edges.at(-1)?.cursor ?? null;
+      },
+    },
+  };
+}
+
+const TraceUpdateType = builder.objectRef<TraceUpdate>('TraceUpdate').implement({
+  description: 'A trace as it stands after spans of it were stored.',
+  fields: (t) => ({
+    trace: t.field({ type: TraceType, description: 'The trace.', resolve: ({ trace }) => knownOf(trace) }),
+    missed: t.exposeInt('missed', {
+      description: 'How many updates were dropped before this one because they were read too slowly.',
+    }),
+  }),
+});
+
+builder.queryFields((t) => ({
+  trace: t.field({
+    type: TraceType,
+    nullable: true,
+    description: 'One trace. Null when there is none with this id, or none the caller may see.',
+    args: {
+      id: t.arg.id({ required: true, description: 'Its trace id.' }),
+      ref: t.arg.id({ description: 'Its trace ref, when it came from a list: several keys may have sent one id.' }),
+    },
+    resolve: (_root, { id, ref }, { scope }) => findTrace(scope, { traceId: id, traceRef: ref ?? null }),
+  }),
+  traces: t.field({
+    type: TraceConnectionType,
+    description: 'Traces that began inside a window, newest first. At most 50 a page.',
+    complexity: ({ first }) => ({
+      field: 1,
+      multiplier: Math.max(0, Math.min(first ?? TRACE_PAGE_SIZE, TRACE_PAGE_SIZE)),
+    }),
+    args: {
+      from: t.arg({
+        type: 'DateTime',
+        description: 'Start of the window, inclusive; a day before its end when absent.',
+      }),
+      to: t.arg({ type: 'DateTime', description: 'End of the window, exclusive; now when absent.' }),
+      first: t.arg.int({ description: 'At most this many, 1 to 50; 50 when absent.' }),
+      after: t.arg.string({ description: 'Only what follows this cursor, in the window it was given in.' }),
+    },
+    resolve: (_root, { from, to, first, after }, { scope }) =>
+      connectionOf(
+        listTraces(scope, {
+          startMs: from?.getTime() ?? null,
+          endMs: to?.getTime() ?? null,
+          cursor: after ?? null,
+          limit: first ?? TRACE_PAGE_SIZE,
+        }),
+      ),
+  }),
+  span: t.field({
+    type: SpanDetailType,
+    nullable: true,
+    description: 'One span with what it carries. Fails with NOT_FOUND when there is none the caller may see.',
+    args: {
+      traceId: t.arg.id({ required: true, description: 'Its trace.' }),
+      spanId: t.arg.id({ required: true, description: 'The span.' }),
+      ref: t.arg.id({ description: 'The trace ref, when it came from a list.' }),
+    },
+    resolve: (_root, { traceId, spanId, ref }, { scope }) => getSpan(scope, { traceId, spanId, traceRef: ref ?? null }),
+  }),
+}));
+
+builder.subscriptionField('traceUpdates', (t) =>
+  t.field({
+    type: TraceUpdateType,
+    description: 'Traces as they land: each as it stands after spans of it were stored, not what changed in it.',
+    args: { traceId: t.arg.id({ description: 'Only this trace.' }) },
+    subscribe: (_root, { traceId }, { scope }) => watchTraces(scope, { traceId: traceId ?? null }),
+    resolve: (update) => update,
+  }),
+);

@@ -1,0 +1,75 @@
+// npm run catalog:snapshot -- --from <url|file> [--version V] [--taken-at YYYY-MM-DD]
+//
+// Makes the catalog that is built into the product from a price map: the JSON itself, or a wheel of the Python
+// package `litellm`, which carries it (`pip download --no-deps litellm` fetches one). The same input gives the
+// same snapshot, byte for byte.
+import { createHash } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { parseArgs } from 'node:util';
+import { brotliCompressSync, constants } from 'node:zlib';
+import { mapFault, modelsOf } from '../src/domain/catalog/price-map.ts';
+import { factsOf } from './facts-only.ts';
+import { zipEntry } from './zip-entry.ts';
+
+const MAP_IN_WHEEL = 'litellm/model_prices_and_context_window_backup.json';
+const FOLDER = new URL('../data/catalog/', import.meta.url);
+
+interface Source {
+  readonly name: string;
+  readonly version: string | null;
+  readonly json: string;
+}
+
+async function read(from: string): Promise<Buffer> {
+  if (!/^https?:/.test(from)) return readFile(from);
+  const response = await fetch(from, { headers: { 'user-agent': 'lensgate-catalog-snapshot' } });
+  if (!response.ok) throw new Error(`${from} answered ${response.status}.`);
+  return Buffer.from(await response.arrayBuffer());
+}
+
+/** The price map in a wheel, with the name and version the wheel declares; else the file as it is. */
+function sourceIn(bytes: Buffer, from: string, version: string | null): Source {
+  if (bytes.subarray(0, 2).toString('latin1') !== 'PK')
+    return { name: basename(from), version, json: bytes.toString('utf8') };
+  const map = zipEntry(bytes, MAP_IN_WHEEL);
+  const metadata = zipEntry(bytes, '.dist-info/METADATA')?.bytes.toString('utf8') ?? '';
+  if (map === null) throw new Error(`${basename(from)} has no ${MAP_IN_WHEEL}.`);
+  const declared = (field: string): string | undefined => new RegExp(`^${field}: (.+)$`, 'm').exec(metadata)?.[1];
+  return {
+    name: `${declared('Name') ?? 'litellm'} (Python package), ${map.name}`,
+    version: version ?? declared('Version') ?? null,
+    json: map.bytes.toString('utf8'),
+  };
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: { from: { type: 'string' }, version: { type: 'string' }, 'taken-at': { type: 'string' } },
+  });
+  if (values.from === undefined) throw new Error('Say where the price map is: --from <url|file>.');
+  const source = sourceIn(await read(values.from), values.from, values.version ?? null);
+  const models = modelsOf(JSON.parse(source.json));
+  const fault = mapFault(models, 0);
+  if (models === null || fault !== null) throw new Error(`Not taken: ${fault}.`);
+  const facts = models.map(([id, row]) => [id, factsOf(row) ?? {}] as const);
+  const json = JSON.stringify(Object.fromEntries(facts));
+  const packed = brotliCompressSync(json, {
+    params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: Buffer.byteLength(json) },
+  });
+  const provenance = {
+    source: source.name,
+    version: source.version,
+    project: 'https://github.com/BerriAI/litellm',
+    takenAt: values['taken-at'] ?? new Date().toISOString().slice(0, 10),
+    models: facts.length,
+    licence: 'MIT, Copyright (c) 2023 Berri AI; see NOTICE',
+    contents: 'Facts only: ids, numbers, booleans, dates, names, lists and source addresses. No prose.',
+    sha256: createHash('sha256').update(json).digest('hex'),
+  };
+  await writeFile(new URL('snapshot.json.br', FOLDER), packed);
+  await writeFile(new URL('provenance.json', FOLDER), `${JSON.stringify(provenance, null, 2)}\n`);
+  console.log(`${facts.length} models, ${json.length} bytes, ${packed.length} compressed: ${provenance.sha256}`);
+}
+
+await main();

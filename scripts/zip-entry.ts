@@ -1,0 +1,45 @@
+import { inflateRawSync } from 'node:zlib';
+
+const END_OF_DIRECTORY = 0x06054b50;
+const DIRECTORY_ENTRY = 0x02014b50;
+const STORED = 0;
+const DEFLATED = 8;
+
+/** Most bytes the end record can take: 22 and a comment. */
+const END_REACH = 22 + 0xffff;
+
+function endOfDirectory(archive: Buffer): number {
+  const least = Math.max(0, archive.length - END_REACH);
+  for (let at = archive.length - 22; at >= least; at -= 1) {
+    if (archive.readUInt32LE(at) === END_OF_DIRECTORY) return at;
+  }
+  throw new Error('This is no zip archive.');
+}
+
+/**
+ * The first file of a zip archive (a Python wheel is one) whose name ends so; null when there is none.
+ * Archives beyond 4 GB are not read.
+ */
+export function zipEntry(archive: Buffer, nameEnd: string): { readonly name: string; readonly bytes: Buffer } | null {
+  const end = endOfDirectory(archive);
+  let at = archive.readUInt32LE(end + 16);
+  for (let left = archive.readUInt16LE(end + 10); left > 0; left -= 1) {
+    if (archive.readUInt32LE(at) !== DIRECTORY_ENTRY) throw new Error('The directory of the zip archive is broken.');
+    const nameLength = archive.readUInt16LE(at + 28);
+    const name = archive.toString('utf8', at + 46, at + 46 + nameLength);
+    if (name.endsWith(nameEnd)) return { name, bytes: contentAt(archive, at) };
+    at += 46 + nameLength + archive.readUInt16LE(at + 30) + archive.readUInt16LE(at + 32);
+  }
+  return null;
+}
+
+function contentAt(archive: Buffer, directoryEntry: number): Buffer {
+  const method = archive.readUInt16LE(directoryEntry + 10);
+  const size = archive.readUInt32LE(directoryEntry + 20);
+  const local = archive.readUInt32LE(directoryEntry + 42);
+  const start = local + 30 + archive.readUInt16LE(local + 26) + archive.readUInt16LE(local + 28);
+  const packed = archive.subarray(start, start + size);
+  if (method === STORED) return packed;
+  if (method === DEFLATED) return inflateRawSync(packed);
+  throw new Error(`The zip archive uses compression method ${method}, which is not read here.`);
+}

@@ -1,0 +1,32 @@
+import type { TraceChange } from './traces/trace.ts';
+
+/** Every live topic and what its events carry: facts, not ids, so that nothing needs loading. */
+export interface Topics {
+  /** A trace as it stands after spans of it were stored. */
+  trace: TraceChange;
+}
+
+/** An event as one subscriber receives it. */
+export interface Delivery<Event> {
+  readonly event: Event;
+  /** How many events this subscriber missed, since its last delivery, because it read too slowly. */
+  readonly missed: number;
+}
+
+/**
+ * Live facts, fanned out in this process. Each subscriber has its own bounded queue: when it is full the
+ * oldest event is dropped and counted, so a stalled reader costs a fixed amount and hurts nobody else.
+ */
+export interface Bus {
+  publish<Topic extends keyof Topics>(topic: Topic, event: Topics[Topic]): void;
+  /** Ends when the consumer returns, the signal fires, or the process drains. Never throws. */
+  subscribe<Topic extends keyof Topics>(
+    topic: Topic,
+    options: {
+      readonly wanted?: (event: Topics[Topic]) => boolean;
+      readonly signal?: AbortSignal;
+    },
+  ): AsyncIterableIterator<Delivery<Topics[Topic]>>;
+  /** How many subscribers are listening now. */
+  subscriberCount(): number;
+}

@@ -1,0 +1,48 @@
+import type { VirtualKey } from './keys/virtual-key.ts';
+import type { Role } from './role.ts';
+
+/** The authenticated party of an operation. */
+export interface Caller {
+  readonly role: Role;
+  /** SHA-256 hex of the key that was sent; owns what the caller creates. */
+  readonly keyHash: string;
+  /** The key's row; null for the master key, which is not stored. */
+  readonly key: VirtualKey | null;
+  readonly teamId: string | null;
+  readonly userId: string | null;
+}
+
+/** Whose rows these are: stamped from the credential on every row that arrives, never from the payload. */
+export interface Owner {
+  /** Empty text when the key has no team. */
+  readonly teamId: string;
+  readonly keyHash: string;
+}
+
+export function ownerOf(caller: Caller): Owner {
+  return { teamId: caller.teamId ?? '', keyHash: caller.keyHash };
+}
+
+/** Which rows a reader may see: everything, one team's, or those one teamless key sent. */
+export type Visibility =
+  | { readonly kind: 'all' }
+  | { readonly kind: 'team'; readonly teamId: string }
+  | { readonly kind: 'key'; readonly keyHash: string };
+
+export function visibilityOf(caller: Caller): Visibility {
+  if (caller.role === 'proxy_admin' || caller.role === 'proxy_admin_viewer') return { kind: 'all' };
+  if (caller.teamId !== null) return { kind: 'team', teamId: caller.teamId };
+  return { kind: 'key', keyHash: caller.keyHash };
+}
+
+/** Whether rows of this owner are inside what a reader may see. */
+export function mayRead(visibility: Visibility, owner: Owner): boolean {
+  switch (visibility.kind) {
+    case 'all':
+      return true;
+    case 'team':
+      return owner.teamId === visibility.teamId;
+    case 'key':
+      return owner.teamId === '' && owner.keyHash === visibility.keyHash;
+  }
+}

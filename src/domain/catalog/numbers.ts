@@ -1,0 +1,42 @@
+/** Longest integer, in digits, that is read from text. */
+const MOST_DIGITS = 4300;
+
+const SPACE_AROUND = /^\p{White_Space}+|\p{White_Space}+$/gu;
+const WHOLE = /^([+-]?)(\d[\d_]*)(?:\.0+)?$/;
+const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+
+/**
+ * An integer in text as the reference service reads one: spaces around it, a sign, leading zeros, single
+ * underscores between digits and a fraction of zeros are fine; exponents and other scripts are not.
+ */
+export function integerFrom(text: string): { readonly value: bigint } | { readonly fault: 'malformed' | 'too long' } {
+  if (/^-?\d+$/.test(text) && text.replace(/^-/, '').length > MOST_DIGITS) return { fault: 'too long' };
+  const match = WHOLE.exec(text.replace(SPACE_AROUND, ''));
+  if (!match) return { fault: 'malformed' };
+  const [, sign, written = ''] = match;
+  // Underscores among leading zeros go with the zeros, even doubled ones, as long as a digit ends them.
+  const digits = written.replace(/^0[0_]*(?=[0-9])/, '');
+  if (digits.endsWith('_') || digits.includes('__')) return { fault: 'malformed' };
+  const plain = digits.replaceAll('_', '');
+  if (plain.length > MOST_DIGITS) return { fault: 'malformed' };
+  const magnitude = BigInt(plain);
+  return { value: sign === '-' ? -magnitude : magnitude };
+}
+
+/** A finite decimal in text, exponent allowed; null when it is none. */
+export function decimalFrom(text: string): number | null {
+  const trimmed = text.replace(SPACE_AROUND, '');
+  if (!DECIMAL.test(trimmed)) return null;
+  const value = Number(trimmed);
+  return Number.isFinite(value) ? value : null;
+}
+
+const TRUE_WORDS = new Set(['1', 't', 'y', 'on', 'yes', 'true']);
+const FALSE_WORDS = new Set(['0', 'f', 'n', 'no', 'off', 'false']);
+
+/** A flag in text as the reference service reads one, in any letter case; null when it is none. */
+export function flagFrom(text: string): boolean | null {
+  const word = text.length > 5 ? '' : text.toLowerCase();
+  if (TRUE_WORDS.has(word)) return true;
+  return FALSE_WORDS.has(word) ? false : null;
+}

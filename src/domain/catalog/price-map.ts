@@ -1,0 +1,35 @@
+import { faultOf } from './declared-fields.ts';
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** Top-level keys of the price map that are no models: its documentation, and rules for ids it does not have. */
+const NOT_MODELS: ReadonlySet<string> = new Set(['sample_spec', 'fallback_generalizations']);
+
+/** Fewer models than this is no catalog but an accident. */
+const LEAST_MODELS = 50;
+/** A map that lost more than this share of its models at once was cut, not edited. */
+const MOST_SHRINK = 0.5;
+
+/** A model of the price map: its id and its row. */
+export type PricedModel = readonly [id: string, row: Row];
+
+const isRow = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The models of a parsed price map, in its order; null when it is no map at all. Values that are no rows are left out. */
+export function modelsOf(map: unknown): readonly PricedModel[] | null {
+  if (!isRow(map)) return null;
+  return Object.entries(map).filter((pair): pair is [string, Row] => !NOT_MODELS.has(pair[0]) && isRow(pair[1]));
+}
+
+/** Why a map must not replace a catalog of `currentCount` models, as a text fit to show; null when it may. */
+export function mapFault(models: readonly PricedModel[] | null, currentCount: number): string | null {
+  if (models === null) return 'the price map is no JSON object';
+  if (models.length < LEAST_MODELS) return `the price map has ${models.length} models, fewer than ${LEAST_MODELS}`;
+  if (models.length < currentCount * MOST_SHRINK)
+    return `the price map shrank from ${currentCount} to ${models.length} models`;
+  for (const [id, row] of models) {
+    const fault = faultOf(id, row);
+    if (fault !== null) return fault;
+  }
+  return null;
+}

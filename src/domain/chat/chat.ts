@@ -1,0 +1,77 @@
+import type { ByteStream } from '../bytes.ts';
+
+/** Token counts of one call, as the upstream reported them. */
+export interface Usage {
+  /** All input tokens, cached ones included. */
+  readonly inputTokens: number;
+  /** All output tokens, reasoning included. */
+  readonly outputTokens: number;
+  readonly cacheReadTokens: number;
+  readonly cacheWriteTokens: number;
+  readonly reasoningTokens: number;
+}
+
+/** A chat call as a door hands it to the gateway, in the chat-completions dialect. */
+export interface ChatRequest {
+  /** The name the caller sent: a model group. */
+  readonly model: string;
+  readonly stream: boolean;
+  /** The caller asked for a closing usage chunk. */
+  readonly includeUsage: boolean;
+  /** The request exactly as it came. */
+  readonly bytes: Uint8Array;
+  /** The same, parsed once. */
+  readonly body: Readonly<Record<string, unknown>>;
+  /** The caller's name for this call; null lets the gateway make one. */
+  readonly callId: string | null;
+  /** Where the call hangs in the caller's own trace; null starts a new one. */
+  readonly parent: { readonly traceId: string; readonly spanId: string } | null;
+  /** Normalised route of the door, e.g. `/chat/completions`; names the call in errors and spend. */
+  readonly route: string;
+  /** Most characters of the answer's text that its outcome keeps; none when absent. */
+  readonly textLimit?: number;
+}
+
+/** One step of an answer, typed. A stream ends after `finish`, `usage` or `failure`. */
+export type ChatDelta =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'reasoning'; readonly text: string }
+  | {
+      readonly kind: 'toolCall';
+      /** Position among the calls of this answer. */
+      readonly index: number;
+      /** Given on the first piece only. */
+      readonly id: string | null;
+      readonly name: string | null;
+      /** The next piece of the JSON arguments. */
+      readonly arguments: string;
+    }
+  | { readonly kind: 'finish'; readonly reason: string }
+  | { readonly kind: 'usage'; readonly usage: Usage }
+  | { readonly kind: 'failure'; readonly message: string; readonly code: string };
+
+/** What is known of an answer once it has ended. */
+export interface ChatOutcome {
+  readonly responseId: string | null;
+  readonly responseModel: string | null;
+  readonly finishReason: string | null;
+  readonly usage: Usage | null;
+  /** Set when the upstream reported a failure inside a started stream. */
+  readonly failure: { readonly message: string; readonly code: string } | null;
+  /** What the answer says, cut to the request's `textLimit`; null when none was to be kept. */
+  readonly text: string | null;
+}
+
+/** An upstream's answer, whose head has come and whose body is on its way. */
+export interface ChatExchange {
+  readonly status: number;
+  /** Lower-case names; what the upstream sent, hop-by-hop headers left out. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly streaming: boolean;
+  /** The answer in the caller's dialect, ready to forward. Consume this or `deltas`, not both. */
+  readonly bytes: ByteStream;
+  /** The same answer, typed. */
+  deltas(): AsyncIterableIterator<ChatDelta>;
+  /** What has been seen of the answer so far; complete once the body has ended. */
+  outcome(): ChatOutcome;
+}

@@ -1,0 +1,36 @@
+import type { ChatExchange, ChatRequest } from './chat.ts';
+import type { Secret } from '../secret.ts';
+
+/** One configured way to reach a model. */
+export interface Deployment {
+  readonly id: string;
+  /** The public name it answers to; several deployments with one name are a model group. */
+  readonly modelGroup: string;
+  /** Which provider speaks for it, e.g. `openai`, `demo`. */
+  readonly provider: string;
+  /** The name sent upstream. */
+  readonly upstreamModel: string;
+  /** Base address without a trailing slash, e.g. `https://host/v1`; null uses the provider's own. */
+  readonly apiBase: string | null;
+  readonly apiKey: Secret | null;
+  /** Seconds to wait for the head of an answer. */
+  readonly timeoutSeconds: number;
+  /** Prices the configuration sets for this deployment, by price-map key; they beat the catalog. */
+  readonly priceOverrides: Readonly<Record<string, unknown>>;
+  /** The catalog entry whose price applies, when the configuration names one. */
+  readonly baseModel: string | null;
+}
+
+/** The providers we have a protocol for; any other is spoken to as `openai` when its address is given. */
+export const PROVIDER_NAMES = ['openai', 'demo'] as const;
+
+/** A vendor protocol we can speak. */
+export interface ChatProvider {
+  readonly name: string;
+  /**
+   * Sends one call and resolves when the head of the answer has come (for a stream: and its first chunk).
+   * Throws UpstreamFailed for any failure up to then, and the signal's reason when it fires first. After
+   * that, a failure travels inside the exchange's byte stream.
+   */
+  send(deployment: Deployment, request: ChatRequest, signal: AbortSignal): Promise<ChatExchange>;
+}

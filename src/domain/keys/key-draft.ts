@@ -1,0 +1,88 @@
+import type { Role } from '../role.ts';
+import { InvalidInput } from '../errors.ts';
+import type { Usd } from '../money.ts';
+import type { VirtualKey } from './virtual-key.ts';
+
+/** What somebody asks a new key to be; null leaves a thing out. */
+export interface KeyDraft {
+  /** The caller's own value for the key; null has one made. */
+  readonly key: string | null;
+  readonly alias: string | null;
+  readonly role: Role | null;
+  readonly teamId: string | null;
+  readonly userId: string | null;
+  /** Model names the key may call; empty means every model. */
+  readonly models: readonly string[];
+  readonly maxBudget: Usd | null;
+  /** How long it holds, as `30s`, `30m`, `30h` or `30d`; null is for ever. */
+  readonly duration: string | null;
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+/** Longest key a caller may choose, in characters. */
+const KEY_LENGTH = 256;
+const OWN_KEY = /^sk-[\x21-\x7e]+$/;
+
+const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const DURATION = /^(\d{1,9})([smhd])$/;
+/** The last instant a Date can name. */
+const END_OF_TIME_MS = 8_640_000_000_000_000;
+
+const isUnit = (text: string | undefined): text is keyof typeof UNIT_MS => text !== undefined && text in UNIT_MS;
+
+/** When a key made now ends. Throws InvalidInput for a duration that cannot be read. */
+function expiryOf(duration: string | null, now: Date): Date | null {
+  if (duration === null) return null;
+  const [, count, unit] = DURATION.exec(duration) ?? [];
+  const endMs = isUnit(unit) ? now.getTime() + Number(count) * UNIT_MS[unit] : Number.NaN;
+  if (endMs <= END_OF_TIME_MS) return new Date(endMs);
+  throw new InvalidInput('The duration cannot be read.', [
+    {
+      path: ['body', 'duration'],
+      rule: 'value_error',
+      message: 'Value error, write a duration as 30s, 30m, 30h or 30d',
+      input: duration,
+    },
+  ]);
+}
+
+/** Refuses a value that cannot be a key. */
+export function assertOwnKey(key: string): void {
+  if (OWN_KEY.test(key) && key.length <= KEY_LENGTH) return;
+  throw new InvalidInput(
+    `Invalid key format. A key begins with 'sk-', followed by at most ${KEY_LENGTH - 3} letters, digits or signs.`,
+  );
+}
+
+/** Names are kept and compared as text, and no database keeps a NUL in text. */
+function assertNames(draft: KeyDraft): void {
+  const named = { key_alias: draft.alias, user_id: draft.userId, team_id: draft.teamId };
+  for (const [field, value] of Object.entries(named)) {
+    if (!value?.includes('\0')) continue;
+    const message = 'Value error, a name has no NUL character';
+    throw new InvalidInput('The name cannot be kept.', [{ path: ['body', field], rule: 'value_error', message }]);
+  }
+}
+
+/** The row of a new key. */
+export function newKey(
+  draft: KeyDraft,
+  about: { readonly key: string; readonly hash: string; readonly now: Date; readonly createdBy: string },
+): VirtualKey {
+  assertNames(draft);
+  return {
+    hash: about.hash,
+    name: `sk-...${about.key.slice(-4)}`,
+    alias: draft.alias,
+    role: draft.role ?? 'internal_user',
+    teamId: draft.teamId,
+    userId: draft.userId,
+    models: draft.models,
+    maxBudget: draft.maxBudget,
+    metadata: draft.metadata,
+    blocked: false,
+    expiresAt: expiryOf(draft.duration, about.now),
+    createdAt: about.now,
+    createdBy: about.createdBy,
+  };
+}

@@ -1,0 +1,44 @@
+import type { Usd } from '../money.ts';
+import type { Usage } from '../chat/chat.ts';
+
+/** What one gateway call used and cost. Append-only. */
+export interface SpendRow {
+  /** Our own id of the call: unique even when a client repeats its call id. */
+  readonly id: string;
+  /** `x-litellm-call-id`: the client's, else ours. */
+  readonly callId: string;
+  /** Id of the upstream's answer; null when it never came. */
+  readonly responseId: string | null;
+  readonly callType: string;
+  readonly keyHash: string;
+  readonly teamId: string | null;
+  readonly userId: string | null;
+  /** The name the caller sent (the model group). */
+  readonly modelGroup: string;
+  /** The name sent upstream. */
+  readonly model: string;
+  readonly deploymentId: string;
+  readonly provider: string;
+  readonly usage: Usage | null;
+  /** Null when no price is known or no usage was reported: never guessed. */
+  readonly cost: Usd | null;
+  readonly status: 'success' | 'failure';
+  readonly startedAt: Date;
+  readonly endedAt: Date;
+  /** When the first byte of the answer came; null when none did. */
+  readonly firstByteAt: Date | null;
+  /** The span this call is in the trace store. */
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly error: { readonly code: string; readonly message: string } | null;
+}
+
+/** Where spend is kept. */
+export interface SpendStore {
+  /** Appends rows in one commit. A row whose id is already stored is left as it is. */
+  append(rows: readonly SpendRow[]): Promise<void>;
+  /** The rows of these spans, in no particular order. `spanKeys` are `traceId:spanId`. */
+  findBySpans(spanKeys: readonly string[]): Promise<readonly SpendRow[]>;
+  /** What a key has spent, exact. */
+  totalOf(keyHash: string): Promise<Usd>;
+}

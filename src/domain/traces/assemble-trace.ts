@@ -1,0 +1,86 @@
+import type { SpanHead } from './span.ts';
+import { growSummary, type Trace, type TraceAgent, type TraceSummary } from './trace.ts';
+
+const NS_PER_MS = 1_000_000;
+
+/** Milliseconds between two instants, with their fraction. */
+export const msBetween = (startNs: bigint, endNs: bigint): number => Number(endNs - startNs) / NS_PER_MS;
+
+/**
+ * A trace from the summaries it was found under and their spans. Several owners' traces of one id become one,
+ * with an empty ref; of spans that share an id the earliest is kept. Null when there is no summary.
+ */
+export function assembleTrace(
+  summaries: readonly TraceSummary[],
+  spansByRef: ReadonlyMap<string, readonly SpanHead[]>,
+): Trace | null {
+  const [first, ...others] = summaries;
+  if (first === undefined) return null;
+  const spans = distinctSpans(summaries.flatMap(({ traceRef }) => spansByRef.get(traceRef) ?? []));
+  const summary = others.length === 0 ? first : growSummary(null, { ...first, traceRef: '' }, spans);
+  return { summary: namedBy(summary, spans), agents: agentsOf(spans), spans };
+}
+
+/** By start, then id; the first of each id. */
+function distinctSpans(spans: readonly SpanHead[]): readonly SpanHead[] {
+  const inOrder = spans.toSorted((left, right) =>
+    left.startNs === right.startNs ? (left.spanId < right.spanId ? -1 : 1) : left.startNs < right.startNs ? -1 : 1,
+  );
+  const seen = new Set<string>();
+  return inOrder.filter(({ spanId }) => !seen.has(spanId) && seen.add(spanId));
+}
+
+/** A trace whose root has not arrived is shown under its first span. */
+function namedBy(summary: TraceSummary, spans: readonly SpanHead[]): TraceSummary {
+  const [first] = spans;
+  if (first === undefined || spans.some((span) => span.parentSpanId === null)) return summary;
+  const { name, status, inputPreview } = first;
+  return { ...summary, name, status, inputPreview };
+}
+
+type Draft = { -readonly [Key in keyof TraceAgent]: TraceAgent[Key] };
+
+/**
+ * The agents of a trace, one per name of an agent span, in the order they first appear. A model or tool call
+ * counts for the agent it names; spans in the trace are found by their own id.
+ */
+function agentsOf(spans: readonly SpanHead[]): readonly TraceAgent[] {
+  const byId = new Map(spans.map((span) => [span.spanId, span]));
+  const agents = new Map<string, Draft>();
+  // Agent spans are often named after what they do; calls name the agent itself.
+  const nameOfAgent = new Map<string, string>();
+  for (const span of spans) {
+    if (span.type !== 'agent') continue;
+    const agent = agents.get(span.name) ?? {
+      name: span.name,
+      parentAgent: parentAgentOf(span, byId),
+      invocations: 0,
+      llmCalls: 0,
+      toolCalls: 0,
+      durationMs: 0,
+    };
+    agent.invocations += 1;
+    agent.durationMs += msBetween(span.startNs, span.endNs);
+    agents.set(span.name, agent);
+    if (span.agent !== '' && !nameOfAgent.has(span.agent)) nameOfAgent.set(span.agent, span.name);
+  }
+  for (const { type, agent: called } of spans) {
+    const agent = agents.get(called) ?? agents.get(nameOfAgent.get(called) ?? '');
+    if (agent === undefined || called === '') continue;
+    if (type === 'llm') agent.llmCalls += 1;
+    if (type === 'tool') agent.toolCalls += 1;
+  }
+  return [...agents.values()];
+}
+
+/** The nearest agent above of another name. Stops at a missing parent, and at a circle. */
+function parentAgentOf(span: SpanHead, byId: ReadonlyMap<string, SpanHead>): string | null {
+  const seen = new Set([span.spanId]);
+  let parent = byId.get(span.parentSpanId ?? '');
+  while (parent !== undefined && !seen.has(parent.spanId)) {
+    if (parent.type === 'agent' && parent.name !== span.name) return parent.name;
+    seen.add(parent.spanId);
+    parent = byId.get(parent.parentSpanId ?? '');
+  }
+  return null;
+}

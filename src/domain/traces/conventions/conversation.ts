@@ -1,0 +1,142 @@
+/** One message in the form every convention is brought into. */
+export interface Message {
+  readonly role: string;
+  readonly content: string;
+  readonly tool_calls?: readonly ToolCall[];
+  /** Of a tool, only. */
+  readonly name?: string;
+}
+
+export interface ToolCall {
+  readonly name: string;
+  /** JSON as text. */
+  readonly arguments: string;
+  readonly id?: string;
+}
+
+interface Json {
+  readonly [name: string]: unknown;
+}
+
+const ROLES: Readonly<Record<string, string>> = { human: 'user', ai: 'assistant', model: 'assistant' };
+/** LangChain says whose a message is by its type instead of a role. */
+const MESSAGE_TYPES = new Set(['human', 'ai', 'system', 'tool', 'function', 'developer']);
+const TOOL_CALL_PARTS = new Set(['function_call', 'tool_use', 'tool_call']);
+/** Parts that are not what was said. */
+const SILENT_PARTS = new Set(['reasoning', 'thinking', 'redacted_thinking', ...TOOL_CALL_PARTS]);
+const PARAGRAPH = '\n\n';
+
+/** The value of a JSON text that holds a list or object; undefined for any other text. */
+export function parseStructure(text: string): unknown {
+  const first = text.trimStart()[0];
+  if (first !== '[' && first !== '{') return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A list of messages of any known making; null when even one entry is something else. */
+export function conversationOf(value: unknown): readonly Message[] | null {
+  if (isJson(value)) {
+    const message = messageOf(value);
+    return message === null ? null : [message];
+  }
+  if (!Array.isArray(value) || value.length === 0) return null;
+  const messages: Message[] = [];
+  for (const entry of value as readonly unknown[]) {
+    const message = messageOf(entry);
+    if (message === null) return null;
+    messages.push(message);
+  }
+  return messages;
+}
+
+/** One message of any known making; null when it is something else. */
+export function messageOf(value: unknown): Message | null {
+  if (!isJson(value)) return null;
+  const fields = unwrapped(value);
+  const role = roleOf(fields);
+  const parts = fields['parts'] ?? fields['content'];
+  if (role === null || (parts === undefined && fields['tool_calls'] === undefined)) return null;
+  const content = contentText(parts);
+  if (content === null) return null;
+  const calls = [...listOf(fields['tool_calls']), ...listOf(parts).filter(isToolCallPart)].flatMap(toolCallOf);
+  const { name } = fields;
+  return {
+    role,
+    content,
+    ...(calls.length > 0 ? { tool_calls: calls } : {}),
+    ...(role === 'tool' && typeof name === 'string' && name !== '' ? { name } : {}),
+  };
+}
+
+/** What a role is called in the common form. */
+export const commonRole = (role: string): string => ROLES[role.toLowerCase()] ?? role.toLowerCase();
+
+/** The latest thing a user said; null when nobody did. */
+export function latestUserText(messages: readonly Message[]): string | null {
+  return messages.findLast(({ role, content }) => role === 'user' && content.trim() !== '')?.content ?? null;
+}
+
+/** Text as it is, anything else as compact JSON. */
+export const asText = (value: unknown): string =>
+  typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value);
+
+export const isJson = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+/** LangChain puts a message's fields into `kwargs` (constructor form) or `data` (stored form). */
+function unwrapped(message: Json): Json {
+  if (isJson(message['kwargs'])) return { ...message['kwargs'], id: message['id'] };
+  if (isJson(message['data'])) return { type: message['type'], ...message['data'] };
+  return message;
+}
+
+function roleOf({ role, type, id }: Json): string | null {
+  if (typeof role === 'string') return commonRole(role);
+  if (typeof type === 'string' && MESSAGE_TYPES.has(type)) return commonRole(type);
+  // A constructor's path ends in its class: HumanMessage, AIMessageChunk.
+  const className = listOf(id).at(-1);
+  const match = typeof className === 'string' ? /^(Human|AI|System|Tool|Function)Message/.exec(className) : null;
+  return match?.[1] ? commonRole(match[1]) : null;
+}
+
+/** The shown text of a content; null when it is of no known making. */
+function contentText(content: unknown): string | null {
+  if (typeof content === 'string') return content;
+  if (content === undefined || content === null) return '';
+  if (!Array.isArray(content)) return null;
+  const texts = (content as readonly unknown[]).map(partText);
+  return texts.includes(null) ? null : texts.filter((text) => text !== '').join(PARAGRAPH);
+}
+
+function partText(part: unknown): string | null {
+  if (typeof part === 'string') return part;
+  if (!isJson(part)) return null;
+  const { type } = part;
+  if (typeof type === 'string' && SILENT_PARTS.has(type)) return '';
+  const said = part['text'] ?? part['content'] ?? part['response'] ?? part['result'];
+  // What cannot be said, an image for one, is named by its kind.
+  if (said === undefined || said === null) return typeof type === 'string' ? `[${type}]` : null;
+  return asText(said);
+}
+
+const isToolCallPart = (part: unknown): boolean =>
+  isJson(part) && typeof part['type'] === 'string' && TOOL_CALL_PARTS.has(part['type']);
+
+function toolCallOf(call: unknown): readonly ToolCall[] {
+  if (!isJson(call)) return [];
+  const called = isJson(call['function']) ? call['function'] : call;
+  const id = call['id'] ?? call['call_id'];
+  return [
+    {
+      name: asText(called['name']),
+      arguments: asText(called['arguments'] ?? called['args'] ?? called['input']),
+      ...(typeof id === 'string' && id !== '' ? { id } : {}),
+    },
+  ];
+}

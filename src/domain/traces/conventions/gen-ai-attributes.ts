@@ -1,0 +1,51 @@
+/** The GenAI semantic conventions' attribute and event names, verbatim; written nowhere else. */
+export const GEN_AI = {
+  operationName: 'gen_ai.operation.name',
+  providerName: 'gen_ai.provider.name',
+  requestModel: 'gen_ai.request.model',
+  responseModel: 'gen_ai.response.model',
+  responseId: 'gen_ai.response.id',
+  finishReasons: 'gen_ai.response.finish_reasons',
+  inputTokens: 'gen_ai.usage.input_tokens',
+  outputTokens: 'gen_ai.usage.output_tokens',
+  agentName: 'gen_ai.agent.name',
+  inputMessages: 'gen_ai.input.messages',
+  outputMessages: 'gen_ai.output.messages',
+  toolArguments: 'gen_ai.tool.call.arguments',
+  toolResult: 'gen_ai.tool.call.result',
+  retrievalQuery: 'gen_ai.retrieval.query.text',
+  retrievalDocuments: 'gen_ai.retrieval.documents',
+  errorType: 'error.type',
+  /** Older names that are still sent. */
+  promptTokens: 'gen_ai.usage.prompt_tokens',
+  completionTokens: 'gen_ai.usage.completion_tokens',
+  prompt: 'gen_ai.prompt',
+  completion: 'gen_ai.completion',
+  eventContent: 'gen_ai.event.content',
+} as const;
+
+/** What each value of the operation name is in a trace. */
+export const GEN_AI_OPERATIONS = {
+  invoke_agent: 'agent',
+  create_agent: 'framework',
+  invoke_workflow: 'chain',
+  chat: 'llm',
+  text_completion: 'llm',
+  completion: 'llm',
+  generate_content: 'llm',
+  execute_tool: 'tool',
+  embeddings: 'embedding',
+  embedding: 'embedding',
+  retrieval: 'retriever',
+} as const;
+
+/** Events that carry a message: whose it is, and on which side of the call it stands. */
+export const GEN_AI_EVENTS = {
+  'gen_ai.system.message': { role: 'system', side: 'input' },
+  'gen_ai.user.message': { role: 'user', side: 'input' },
+  'gen_ai.content.prompt': { role: 'user', side: 'input' },
+  'gen_ai.assistant.message': { role: 'assistant', side: 'output' },
+  'gen_ai.choice': { role: 'assistant', side: 'output' },
+  'gen_ai.content.completion': { role: 'assistant', side: 'output' },
+  'gen_ai.tool.message': { role: 'tool', side: 'output' },
+} as const;

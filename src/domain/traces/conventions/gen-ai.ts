@@ -1,0 +1,82 @@
+import { textAt } from '../attribute-text.ts';
+import type { RawSpan, SpanType } from '../span.ts';
+import { asText, isJson, type Message, messageOf, parseStructure } from './conversation.ts';
+import {
+  type Convention,
+  conversation,
+  firstConversation,
+  firstPlain,
+  type Lifted,
+  undeclaredType,
+} from './convention.ts';
+import { flattenedConversation, type FlattenedForm } from './flattened.ts';
+import { GEN_AI, GEN_AI_EVENTS, GEN_AI_OPERATIONS } from './gen-ai-attributes.ts';
+
+const indexed = (prefix: string): FlattenedForm => ({
+  prefix,
+  role: 'role',
+  content: 'content',
+  name: 'name',
+  // Contents are never spread further here.
+  part: /^$/,
+  toolCall: /^tool_calls\.(\d+)\.(id|name|arguments)$/,
+});
+const PROMPTS = indexed(GEN_AI.prompt);
+const COMPLETIONS = indexed(GEN_AI.completion);
+
+const isOperation = (name: string): name is keyof typeof GEN_AI_OPERATIONS => Object.hasOwn(GEN_AI_OPERATIONS, name);
+const isMessageEvent = (name: string): name is keyof typeof GEN_AI_EVENTS => Object.hasOwn(GEN_AI_EVENTS, name);
+
+/** The OpenTelemetry GenAI semantic conventions, in their newer and older forms. Reads any span at all. */
+export const genAi: Convention = {
+  name: 'gen_ai',
+  recognises: () => true,
+  type(span): SpanType {
+    const operation = textAt(span.attributes, GEN_AI.operationName);
+    if (isOperation(operation)) return GEN_AI_OPERATIONS[operation];
+    // Older instrumentations name only the model they ask.
+    return operation === '' && textAt(span.attributes, GEN_AI.requestModel) !== '' ? 'llm' : undeclaredType(span);
+  },
+  agentKeys: [],
+  modelKeys: [GEN_AI.requestModel, GEN_AI.responseModel],
+  inputTokenKeys: [GEN_AI.inputTokens, GEN_AI.promptTokens],
+  outputTokenKeys: [GEN_AI.outputTokens, GEN_AI.completionTokens],
+  responseIdKeys: [GEN_AI.responseId],
+  input: ({ attributes, events }) =>
+    firstConversation(attributes, [GEN_AI.inputMessages]) ??
+    firstPlain(attributes, [GEN_AI.toolArguments, GEN_AI.retrievalQuery]) ??
+    firstConversation(attributes, [GEN_AI.prompt]) ??
+    flattenedConversation(attributes, PROMPTS) ??
+    fromEvents(events, 'input'),
+  output: ({ attributes, events }) =>
+    firstConversation(attributes, [GEN_AI.outputMessages]) ??
+    firstPlain(attributes, [GEN_AI.toolResult, GEN_AI.retrievalDocuments]) ??
+    firstConversation(attributes, [GEN_AI.completion]) ??
+    flattenedConversation(attributes, COMPLETIONS) ??
+    fromEvents(events, 'output'),
+};
+
+/** The messages among a span's events. They stay events too: their times are theirs alone. */
+function fromEvents(events: RawSpan['events'], side: 'input' | 'output'): Lifted | null {
+  const messages = events.flatMap((event): readonly Message[] => {
+    if (!isMessageEvent(event.name)) return [];
+    const { role, side: stands } = GEN_AI_EVENTS[event.name];
+    return stands === side ? [eventMessage(event.attributes, role)] : [];
+  });
+  return messages.length === 0 ? null : conversation(messages, []);
+}
+
+/** An event's body is JSON in one attribute, or spread over several. */
+function eventMessage(attributes: RawSpan['attributes'], role: string): Message {
+  const packed = textAt(attributes, GEN_AI.eventContent);
+  const parsed = parseStructure(packed);
+  const body = isJson(parsed) ? (isJson(parsed['message']) ? parsed['message'] : parsed) : null;
+  if (body !== null) return messageOf({ role, ...body }) ?? { role, content: asText(body) };
+  const text =
+    packed ||
+    textAt(attributes, 'content') ||
+    textAt(attributes, 'message') ||
+    textAt(attributes, GEN_AI.prompt) ||
+    textAt(attributes, GEN_AI.completion);
+  return { role: textAt(attributes, 'role') || role, content: text };
+}

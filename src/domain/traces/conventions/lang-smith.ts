@@ -1,0 +1,69 @@
+import { textAt } from '../attribute-text.ts';
+import { type RawSpan, SPAN_TYPES, type SpanType } from '../span.ts';
+import { asText, conversationOf, isJson, listOf, messageOf, parseStructure } from './conversation.ts';
+import { type Convention, conversation, firstPlain, type Lifted, plain } from './convention.ts';
+import { genAi } from './gen-ai.ts';
+import { GEN_AI } from './gen-ai-attributes.ts';
+
+const KIND = 'langsmith.span.kind';
+const AGENT_NAME = 'langsmith.metadata.lc_agent_name';
+/** Steps LangChain's agents put around every model and tool. */
+const MIDDLEWARE = /\.(?:wrap_model_call|wrap_tool_call|before_agent|after_agent|before_model|after_model)$/;
+
+/** LangSmith's OpenTelemetry export, which puts LangChain's own JSON into the prompt and completion. */
+export const langSmith: Convention = {
+  name: 'langsmith',
+  recognises: ({ attributes, instrumentationScope }) =>
+    instrumentationScope.name === 'langsmith' || attributes[KIND] !== undefined,
+  type({ attributes, name, parentSpanId }): SpanType {
+    const kind = textAt(attributes, KIND).trim().toLowerCase();
+    if (kind !== '' && kind !== 'chain') return SPAN_TYPES.find((type) => type === kind) ?? 'chain';
+    if (parentSpanId === null || name === textAt(attributes, AGENT_NAME)) return 'agent';
+    return MIDDLEWARE.test(name) ? 'framework' : 'chain';
+  },
+  agentKeys: [AGENT_NAME],
+  modelKeys: [...genAi.modelKeys, 'langsmith.metadata.ls_model_name'],
+  inputTokenKeys: genAi.inputTokenKeys,
+  outputTokenKeys: genAi.outputTokenKeys,
+  responseIdKeys: genAi.responseIdKeys,
+  input: ({ attributes }, type) => inputOf(attributes, type),
+  output: ({ attributes }, type) => outputOf(attributes, type),
+};
+
+function inputOf(attributes: RawSpan['attributes'], type: SpanType): Lifted | null {
+  const raw = firstPlain(attributes, [GEN_AI.prompt]);
+  if (type !== 'llm' && type !== 'agent') return raw;
+  const messages = messagesIn(parseStructure(raw?.text ?? ''));
+  // A model is asked in batches of conversations; an agent has one.
+  const wanted = type === 'llm' && Array.isArray(messages[0]) ? listOf(messages[0]) : messages;
+  const common = conversationOf(wanted);
+  if (common !== null) return conversation(common, [GEN_AI.prompt]);
+  return type === 'llm' && wanted.length === 0 ? plain('[]', raw?.keys ?? []) : raw;
+}
+
+function outputOf(attributes: RawSpan['attributes'], type: SpanType): Lifted | null {
+  const raw = firstPlain(attributes, [GEN_AI.completion]);
+  if (raw === null) return null;
+  const parsed = parseStructure(raw.text);
+  if (type === 'tool') return toolOutput(parsed) ?? raw;
+  if (type !== 'llm' && type !== 'agent') return raw;
+  const message = messageOf(type === 'llm' ? firstGeneration(parsed) : messagesIn(parsed).at(-1));
+  return message === null ? raw : conversation([message], [GEN_AI.completion]);
+}
+
+const messagesIn = (value: unknown): readonly unknown[] => listOf(isJson(value) ? value['messages'] : value);
+
+function firstGeneration(value: unknown): unknown {
+  const [first] = listOf(isJson(value) ? value['generations'] : undefined);
+  const generation = Array.isArray(first) ? listOf(first)[0] : first;
+  return isJson(generation) ? generation['message'] : undefined;
+}
+
+/** What a tool gave back; of a LangGraph command, the last thing said in its update. */
+function toolOutput(value: unknown): Lifted | null {
+  if (!isJson(value) || value['output'] === undefined) return null;
+  const { output } = value;
+  const update = isJson(output) && isJson(output['update']) ? output['update'] : null;
+  const said = update === null ? null : messageOf(messagesIn(update).at(-1));
+  return plain(said === null ? asText(output) : said.content, [GEN_AI.completion]);
+}

@@ -1,0 +1,40 @@
+import { InvalidInput } from '../errors.ts';
+import type { TraceSummary, TraceWindow } from './trace.ts';
+
+const MS = 1_000_000n;
+/** A list's refs are printable text without spaces; anything else never came from us. */
+const REF = /^[\x21-\x7e]{1,256}$/;
+
+/**
+ * The cursor that continues below this row of this window: opaque, URL-safe. The window is frozen inside, so
+ * that paging through "the last 24 hours" does not drift while the clock moves on.
+ */
+export function cursorAfter(window: Pick<TraceWindow, 'startMs' | 'endMs'>, row: TraceSummary): string {
+  const state = [window.startMs, window.endMs, Number(row.startNs / MS), row.traceRef];
+  return new TextEncoder().encode(JSON.stringify(state)).toBase64({ alphabet: 'base64url', omitPadding: true });
+}
+
+/** The window and position inside a cursor. Throws InvalidInput when it is not one of ours. */
+export function readCursor(cursor: string): TraceWindow {
+  const state = parseState(cursor);
+  if (!Array.isArray(state) || state.length !== 4) throw invalidCursor();
+  const [startMs, endMs, rowStartMs, traceRef] = state as readonly unknown[];
+  if (!Number.isSafeInteger(startMs) || !Number.isSafeInteger(endMs) || !Number.isSafeInteger(rowStartMs))
+    throw invalidCursor();
+  if (typeof traceRef !== 'string' || !REF.test(traceRef)) throw invalidCursor();
+  return {
+    startMs: Number(startMs),
+    endMs: Number(endMs),
+    after: { startMs: Number(rowStartMs), traceRef },
+  };
+}
+
+function parseState(cursor: string): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(Uint8Array.fromBase64(cursor, { alphabet: 'base64url' })));
+  } catch (cause) {
+    throw invalidCursor(cause);
+  }
+}
+
+const invalidCursor = (cause?: unknown): InvalidInput => new InvalidInput('Invalid cursor.', [], { cause });

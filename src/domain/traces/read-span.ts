@@ -1,0 +1,107 @@
+import type { Owner } from '../caller.ts';
+import { attributeTexts, textAt } from './attribute-text.ts';
+import { type Convention, firstValue, type Lifted, tokens } from './conventions/convention.ts';
+import { genAi } from './conventions/gen-ai.ts';
+import { GEN_AI } from './conventions/gen-ai-attributes.ts';
+import { langSmith } from './conventions/lang-smith.ts';
+import { openInference } from './conventions/open-inference.ts';
+import type { Attributes, RawSpan, Span, SpanType } from './span.ts';
+import { MAX_VALUE_BYTES, startOf, truncateConversation, truncateText } from './truncate.ts';
+
+/** First that recognises a span reads it; the last recognises every span. */
+const CONVENTIONS: readonly Convention[] = [langSmith, openInference, genAi];
+
+const PREVIEW_LENGTH = 240;
+/** Names that rows are grouped and shown by; the attribute they come from keeps their full length. */
+const LABEL_BYTES = 512;
+const AGENT_KEYS = [GEN_AI.agentName, 'agent.name', 'openclaw.agent', 'langsmith.metadata.lc_agent_name'];
+const SERVICE_KEYS = ['service.name'];
+const NOTHING: Lifted = { text: '', preview: '', keys: [] };
+
+/**
+ * Spans with their meaning read out of their attributes. Never fails: what is odd in a span stays among its
+ * attributes and counts as absent. Spans of one resource share its text.
+ */
+export function readSpans(spans: readonly RawSpan[], owner: Owner, maxValueBytes = MAX_VALUE_BYTES): readonly Span[] {
+  const resources = new Map<RawSpan['resource'], Readonly<Record<string, string>>>();
+  return spans.map((span) => {
+    const known = resources.get(span.resource);
+    const resourceAttributes = known ?? attributeTexts(stampedWith(owner, span.resource.attributes), [], maxValueBytes);
+    if (known === undefined) resources.set(span.resource, resourceAttributes);
+    return readSpan(span, resourceAttributes, maxValueBytes);
+  });
+}
+
+function readSpan(span: RawSpan, resourceAttributes: Readonly<Record<string, string>>, maxValueBytes: number): Span {
+  const { attributes } = span;
+  const convention = CONVENTIONS.find((candidate) => candidate.recognises(span)) ?? genAi;
+  const type = convention.type(span);
+  const input = convention.input(span, type) ?? NOTHING;
+  const output = convention.output(span, type) ?? NOTHING;
+  const cut = (text: string): string => truncateText(text, maxValueBytes);
+  return {
+    traceId: span.traceId,
+    spanId: span.spanId,
+    parentSpanId: span.parentSpanId,
+    name: cut(span.name),
+    kind: span.kind,
+    type,
+    agent: agentOf(span, type, convention),
+    service: label(firstValue(span.resource.attributes, SERVICE_KEYS)) ?? '',
+    startNs: span.startNs,
+    endNs: span.endNs,
+    status: span.status,
+    error: errorOf(span, cut),
+    model: label(firstValue(attributes, convention.modelKeys)),
+    inputTokens: tokens(attributes, convention.inputTokenKeys),
+    outputTokens: tokens(attributes, convention.outputTokenKeys),
+    inputPreview: startOf(input.preview, PREVIEW_LENGTH),
+    requestId: label(firstValue(attributes, convention.responseIdKeys)),
+    cost: null,
+    input: truncateConversation(input.text, maxValueBytes),
+    output: truncateConversation(output.text, maxValueBytes),
+    attributes: attributeTexts(attributes, [...input.keys, ...output.keys], maxValueBytes),
+    resourceAttributes,
+    events: span.events.map((event) => ({
+      name: cut(event.name),
+      timeNs: event.timeNs,
+      attributes: attributeTexts(event.attributes, [], maxValueBytes),
+    })),
+    links: span.links.map((link) => ({
+      traceId: link.traceId,
+      spanId: link.spanId,
+      attributes: attributeTexts(link.attributes, [], maxValueBytes),
+    })),
+  };
+}
+
+/** Whose rows these are is the credential's to say: what a payload claims is replaced. */
+function stampedWith(owner: Owner, attributes: Attributes): Attributes {
+  const stamps = { 'litellm.team_id': owner.teamId, 'litellm.api_key_hash': owner.keyHash, 'litellm.org_id': '' };
+  const claimed = Object.entries(stamps).filter(([key]) => attributes[key] !== undefined);
+  return claimed.length === 0 ? attributes : { ...attributes, ...Object.fromEntries(claimed) };
+}
+
+function agentOf({ attributes, resource, instrumentationScope }: RawSpan, type: SpanType, convention: Convention) {
+  const declared = firstValue(attributes, convention.agentKeys);
+  // That SDK's own agent spans carry this word where a name belongs.
+  const isPlaceholder =
+    type === 'agent' && declared === 'Agent' && instrumentationScope.name.endsWith('.claude_agent_sdk');
+  const keys = isPlaceholder ? [GEN_AI.agentName] : AGENT_KEYS;
+  const name =
+    (isPlaceholder ? null : declared) ??
+    firstValue(attributes, keys) ??
+    firstValue(resource.attributes, [GEN_AI.agentName]);
+  return label(name) ?? '';
+}
+
+/** The status message, else what the first exception says. */
+function errorOf({ statusMessage, events }: RawSpan, cut: (text: string) => string): string | null {
+  if (statusMessage !== '') return cut(statusMessage);
+  const exception = events.find((event) => event.name === 'exception')?.attributes;
+  if (exception === undefined) return null;
+  const said = textAt(exception, 'exception.message') || textAt(exception, 'exception.type');
+  return said === '' ? null : cut(said);
+}
+
+const label = (name: string | null): string | null => (name === null ? null : truncateText(name, LABEL_BYTES));

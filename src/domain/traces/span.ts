@@ -1,0 +1,113 @@
+import type { Owner } from '../caller.ts';
+import type { Usd } from '../money.ts';
+
+/** An OTLP attribute value; bytes stay bytes, so that nothing is guessed at the wall. */
+export type AttributeValue =
+  | string
+  | boolean
+  | number
+  | bigint
+  | Uint8Array
+  | null
+  | readonly AttributeValue[]
+  | { readonly [key: string]: AttributeValue };
+export type Attributes = Readonly<Record<string, AttributeValue>>;
+
+export const SPAN_KINDS = ['UNSPECIFIED', 'INTERNAL', 'SERVER', 'CLIENT', 'PRODUCER', 'CONSUMER'] as const;
+export type SpanKind = (typeof SPAN_KINDS)[number];
+export const SPAN_STATUSES = ['unset', 'ok', 'error'] as const;
+export type SpanStatus = (typeof SPAN_STATUSES)[number];
+export const SPAN_TYPES = [
+  'agent',
+  'llm',
+  'tool',
+  'chain',
+  'framework',
+  'retriever',
+  'embedding',
+  'reranker',
+  'guardrail',
+  'evaluator',
+  'prompt',
+  'decision',
+] as const;
+export type SpanType = (typeof SPAN_TYPES)[number];
+
+/** A span as OTLP carries it, ids in lower-case hex, before any meaning is read into it. */
+export interface RawSpan {
+  readonly traceId: string;
+  readonly spanId: string;
+  /** Null for a root. */
+  readonly parentSpanId: string | null;
+  readonly name: string;
+  readonly kind: SpanKind;
+  /** Unix nanoseconds. */
+  readonly startNs: bigint;
+  readonly endNs: bigint;
+  readonly status: SpanStatus;
+  readonly statusMessage: string;
+  readonly attributes: Attributes;
+  readonly events: readonly { readonly name: string; readonly timeNs: bigint; readonly attributes: Attributes }[];
+  readonly links: readonly { readonly traceId: string; readonly spanId: string; readonly attributes: Attributes }[];
+  /** Shared by every span of one resource or instrumentation scope. */
+  readonly resource: { readonly attributes: Attributes };
+  readonly instrumentationScope: {
+    readonly name: string;
+    readonly version: string;
+    readonly attributes: Attributes;
+  };
+}
+
+/** One timed unit of a trace without its payload: what a list of spans needs. */
+export interface SpanHead {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId: string | null;
+  readonly name: string;
+  readonly kind: SpanKind;
+  readonly type: SpanType;
+  /** Name of the agent the span belongs to; empty when none is named. */
+  readonly agent: string;
+  readonly service: string;
+  readonly startNs: bigint;
+  readonly endNs: bigint;
+  readonly status: SpanStatus;
+  /** The status message, else what the first exception event says; null when neither. */
+  readonly error: string | null;
+  readonly model: string | null;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** At most 240 characters of the input. */
+  readonly inputPreview: string;
+  /** The provider's response id found on the span: joins it to a spend row. */
+  readonly requestId: string | null;
+  /** What the gateway charged for this call; null for spans the gateway did not make or could not price. */
+  readonly cost: Usd | null;
+}
+
+/** What a span carries: cut to 64 KiB a value, odd values kept as text. */
+export interface SpanPayload {
+  readonly input: string;
+  readonly output: string;
+  /** Every attribute as text, without those lifted into input and output. */
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly resourceAttributes: Readonly<Record<string, string>>;
+  readonly events: readonly {
+    readonly name: string;
+    readonly timeNs: bigint;
+    readonly attributes: Readonly<Record<string, string>>;
+  }[];
+  readonly links: readonly {
+    readonly traceId: string;
+    readonly spanId: string;
+    readonly attributes: Readonly<Record<string, string>>;
+  }[];
+}
+
+export interface Span extends SpanHead, SpanPayload {}
+
+/** Spans that arrived together from one credential. */
+export interface SpanBatch {
+  readonly owner: Owner;
+  readonly spans: readonly Span[];
+}

@@ -1,0 +1,98 @@
+/** Bytes of UTF-8 that are kept of one stored text: an attribute value, an input, an output. */
+export const MAX_VALUE_BYTES = 65_536;
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+/** A UTF-16 unit is at most this many bytes of UTF-8. */
+const MAX_BYTES_PER_UNIT = 3;
+
+function fits(text: string, maxBytes: number): boolean {
+  if (text.length > maxBytes) return false;
+  return text.length * MAX_BYTES_PER_UNIT <= maxBytes || encoder.encode(text).length <= maxBytes;
+}
+
+/** The first `maxBytes` bytes of a text that is longer, ending on a character, and how many were cut off. */
+export function truncateText(text: string, maxBytes: number): string {
+  if (fits(text, maxBytes)) return text;
+  const bytes = encoder.encode(text);
+  const kept = charactersWithin(bytes, maxBytes);
+  return `${decoder.decode(bytes.subarray(0, kept))}…[truncated ${bytes.length - kept} bytes]`;
+}
+
+/** The last character boundary at or before `maxBytes`. */
+function charactersWithin(bytes: Uint8Array, maxBytes: number): number {
+  let end = Math.max(0, maxBytes);
+  // 10xxxxxx continues a character that began before.
+  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
+  return end;
+}
+
+/** At most `length` UTF-16 units from the start, never half a character. */
+export function startOf(text: string, length: number): string {
+  if (text.length <= length) return text;
+  const last = text.charCodeAt(length - 1);
+  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? length - 1 : length);
+}
+
+/**
+ * A conversation that is too long keeps its first message and as many of its newest as fit; a system message
+ * between them says how many are gone. Anything else is cut as text. A conversation stays valid JSON.
+ */
+export function truncateConversation(text: string, maxBytes: number): string {
+  if (fits(text, maxBytes)) return text;
+  const messages = parseMessages(text);
+  const first = messages?.[0];
+  const last = messages?.at(-1);
+  if (messages === null || first === undefined || last === undefined || messages.length < 2)
+    return truncateText(text, maxBytes);
+  return keepEnds(messages, maxBytes) ?? shortenEnds(messages, first, last, maxBytes);
+}
+
+function parseMessages(text: string): readonly unknown[] | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+const marker = (removed: number): unknown => ({ role: 'system', content: `…[${removed} messages removed]` });
+const bytesOf = (value: unknown): number => encoder.encode(JSON.stringify(value)).length;
+
+/** First message, marker, newest messages; null when not even one of the newest fits. */
+function keepEnds(messages: readonly unknown[], maxBytes: number): string | null {
+  // Brackets, the marker with the most digits it can need, and its comma.
+  let left = maxBytes - 2 - bytesOf(messages[0]) - bytesOf(marker(messages.length)) - 1;
+  let kept = 0;
+  while (kept < messages.length - 1) {
+    left -= bytesOf(messages[messages.length - 1 - kept]) + 1;
+    if (left < 0) break;
+    kept++;
+  }
+  if (kept === 0) return null;
+  const removed = messages.length - 1 - kept;
+  return JSON.stringify([messages[0], ...(removed > 0 ? [marker(removed)] : []), ...messages.slice(-kept)]);
+}
+
+/** Only the first and last message, their text cut until they fit together. */
+function shortenEnds(messages: readonly unknown[], first: unknown, last: unknown, maxBytes: number): string {
+  const removed = messages.length - 2;
+  const between = removed > 0 ? [marker(removed)] : [];
+  // Escaping can make text longer than it was, so the room is halved until the result fits.
+  for (let room = Math.floor(maxBytes / 2); room > 0; room = Math.floor(room / 2)) {
+    const text = JSON.stringify([shorten(first, room), ...between, shorten(last, room)]);
+    if (encoder.encode(text).length <= maxBytes) return text;
+  }
+  return JSON.stringify([marker(messages.length)]);
+}
+
+/** The role and the beginning of what a message says; everything else of it is too long to keep. */
+function shorten(message: unknown, maxBytes: number): unknown {
+  const member = (name: string): unknown =>
+    typeof message === 'object' && message !== null ? (message as Readonly<Record<string, unknown>>)[name] : undefined;
+  const content = member('content');
+  const text = typeof content === 'string' ? content : JSON.stringify(content ?? message);
+  const role = member('role');
+  return { role: typeof role === 'string' ? startOf(role, 64) : 'user', content: truncateText(text, maxBytes) };
+}

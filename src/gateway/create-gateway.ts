@@ -1,0 +1,69 @@
+import type { CatalogSource } from '../domain/catalog/catalog.ts';
+import type { ChatRequest } from '../domain/chat/chat.ts';
+import { rememberCallId } from '../domain/chat/failed-call.ts';
+import type { ChatProvider, Deployment } from '../domain/chat/provider.ts';
+import type { Clock, Ids } from '../domain/clock.ts';
+import { NotFound } from '../domain/errors.ts';
+import { assertMayCall } from '../domain/keys/virtual-key.ts';
+import type { SpendStore } from '../domain/spend/spend-row.ts';
+import { MAX_VALUE_BYTES } from '../domain/traces/truncate.ts';
+import { createLedger } from './admit.ts';
+import { type CallTools, openCall } from './call.ts';
+import type { CallRecorder, Gateway } from './gateway.ts';
+import { createPricer } from './price.ts';
+import { createRouter } from './route.ts';
+
+/** What the engine is built from: ports, and what is configured. */
+export interface GatewayOptions {
+  readonly deployments: readonly Deployment[];
+  readonly providers: readonly ChatProvider[];
+  readonly catalog: CatalogSource;
+  readonly recorder: CallRecorder;
+  readonly spend: Pick<SpendStore, 'totalOf'>;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Whether prompts and answers are kept on the span of a call. */
+  readonly capturePrompts: boolean;
+}
+
+/** Route, admit, call, price, record: one call through the gateway. Throws InvalidInput for a bad deployment. */
+export function createGateway(options: GatewayOptions): Gateway {
+  const { deployments, catalog, capturePrompts } = options;
+  const routeOf = createRouter(deployments, options.providers);
+  const ledger = createLedger(options.spend);
+  const tools: CallTools = {
+    recorder: options.recorder,
+    clock: options.clock,
+    ids: options.ids,
+    capturePrompts,
+    price: createPricer(() => catalog.current()),
+    charge: (caller, cost) => ledger.add(caller.keyHash, cost),
+  };
+
+  return {
+    deployments: () => deployments,
+    async chat(caller, request, signal) {
+      // The right comes before the existence: a key must not learn which other models there are.
+      assertMayCall(caller.key, request.model);
+      const route = routeOf(request.model);
+      if (route === null) throw unknownModel(request);
+      const { deployment, provider } = route;
+      const call = openCall(tools, { caller, request, deployment, signal });
+      try {
+        const checking = caller.key === null ? undefined : ledger.assertAffordable(caller.key);
+        if (checking) await checking;
+        const sent = capturePrompts ? { ...request, textLimit: MAX_VALUE_BYTES } : request;
+        return call.answered(await provider.send(deployment, sent, signal));
+      } catch (failure) {
+        rememberCallId(failure, call.callId);
+        call.failed(failure);
+        throw failure;
+      }
+    },
+  };
+}
+
+function unknownModel({ model, route }: ChatRequest): NotFound {
+  const message = `${route}: Invalid model name passed in model=${model}. Call \`/v1/models\` to view available models for your key.`;
+  return new NotFound('model', model, message);
+}

@@ -1,0 +1,12 @@
+import type { Caller } from '../domain/caller.ts';
+
+/** Recognises credentials from memory; only a key never seen before costs a look into the store. */
+export interface KeyRing {
+  /**
+   * The caller behind a key, at once when it is known to memory, else after one look into the store.
+   * Throws Unauthenticated.
+   */
+  identify(key: string): Caller | Promise<Caller>;
+  /** Forgets a key, so that the next call reads it afresh. */
+  forget(hash: string): void;
+}

@@ -1,0 +1,132 @@
+import type { Caller } from '../domain/caller.ts';
+import type { ChatOutcome, ChatRequest } from '../domain/chat/chat.ts';
+import type { Deployment } from '../domain/chat/provider.ts';
+import { DomainError } from '../domain/errors.ts';
+import { GEN_AI } from '../domain/traces/conventions/gen-ai-attributes.ts';
+import type { Usd } from '../domain/money.ts';
+import { MAX_VALUE_BYTES, startOf, truncateConversation, truncateText } from '../domain/traces/truncate.ts';
+import type { CallRecord } from './gateway.ts';
+
+/** Characters of the input that a list of spans shows. */
+const PREVIEW_LIMIT = 240;
+/** A wildcard deployment answers to any name a caller makes up. */
+const NAME_BYTES = 512;
+const SERVICE = 'lensgate';
+const CALL_ID = 'litellm.call_id';
+
+/** Everything known of a call when its books are closed. */
+export interface ClosedCall {
+  readonly rowId: string;
+  readonly callId: string;
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly caller: Caller;
+  readonly request: ChatRequest;
+  readonly deployment: Deployment;
+  readonly startedAt: Date;
+  readonly durationMs: number;
+  /** Milliseconds from the start to the first byte of the answer; null when none came. */
+  readonly firstByteMs: number | null;
+  readonly outcome: ChatOutcome | null;
+  readonly cost: Usd | null;
+  readonly end: 'completed' | 'failed' | 'abandoned';
+  readonly failure: Error | null;
+  readonly capturePrompts: boolean;
+}
+
+/** The spend row and the span of a call. */
+export function recordOf(call: ClosedCall): CallRecord {
+  const { caller, request, deployment, outcome, cost, startedAt } = call;
+  const error = errorOf(call);
+  const usage = outcome?.usage ?? null;
+  const input = call.capturePrompts ? inputText(request) : '';
+  const startNs = BigInt(startedAt.getTime()) * 1_000_000n;
+  return {
+    spend: {
+      id: call.rowId,
+      callId: call.callId,
+      responseId: outcome?.responseId ?? null,
+      callType: 'acompletion',
+      keyHash: caller.keyHash,
+      teamId: caller.teamId,
+      userId: caller.userId,
+      modelGroup: request.model,
+      model: deployment.upstreamModel,
+      deploymentId: deployment.id,
+      provider: deployment.provider,
+      usage,
+      cost,
+      status: error === null ? 'success' : 'failure',
+      startedAt,
+      endedAt: new Date(startedAt.getTime() + call.durationMs),
+      firstByteAt: call.firstByteMs === null ? null : new Date(startedAt.getTime() + call.firstByteMs),
+      traceId: call.traceId,
+      spanId: call.spanId,
+      error,
+    },
+    span: {
+      traceId: call.traceId,
+      spanId: call.spanId,
+      parentSpanId: request.parent?.spanId ?? null,
+      name: truncateText(`chat ${request.model}`, NAME_BYTES),
+      kind: 'CLIENT',
+      type: 'llm',
+      agent: '',
+      service: SERVICE,
+      startNs,
+      endNs: startNs + BigInt(Math.round(call.durationMs * 1e6)),
+      status: error === null ? 'ok' : 'error',
+      error: error?.message ?? null,
+      model: outcome?.responseModel ?? deployment.upstreamModel,
+      inputTokens: usage?.inputTokens ?? 0,
+      outputTokens: usage?.outputTokens ?? 0,
+      inputPreview: call.capturePrompts ? preview(request) : '',
+      requestId: outcome?.responseId ?? null,
+      cost,
+      input,
+      output: call.capturePrompts ? truncateText(outcome?.text ?? '', MAX_VALUE_BYTES) : '',
+      attributes: attributesOf(call, error?.code ?? null),
+      resourceAttributes: { 'service.name': SERVICE },
+      events: [],
+      links: [],
+    },
+  };
+}
+
+/** Why the call does not count as a success; null when it does. The message is one a caller may see. */
+function errorOf({ end, failure }: ClosedCall): { readonly code: string; readonly message: string } | null {
+  if (end === 'completed') return null;
+  if (end === 'abandoned') return { code: 'CLIENT_GONE', message: 'The caller left before the answer was complete.' };
+  if (failure instanceof DomainError) return { code: failure.code, message: failure.message };
+  return { code: 'INTERNAL', message: 'Internal error.' };
+}
+
+function attributesOf(call: ClosedCall, errorType: string | null): Record<string, string> {
+  const { outcome, deployment, request } = call;
+  const attributes: Record<string, string> = {
+    [GEN_AI.operationName]: 'chat',
+    [GEN_AI.providerName]: deployment.provider,
+    [GEN_AI.requestModel]: request.model,
+    [CALL_ID]: call.callId,
+  };
+  if (outcome?.responseModel) attributes[GEN_AI.responseModel] = outcome.responseModel;
+  if (outcome?.responseId) attributes[GEN_AI.responseId] = outcome.responseId;
+  if (outcome?.finishReason) attributes[GEN_AI.finishReasons] = JSON.stringify([outcome.finishReason]);
+  if (outcome?.usage) {
+    attributes[GEN_AI.inputTokens] = String(outcome.usage.inputTokens);
+    attributes[GEN_AI.outputTokens] = String(outcome.usage.outputTokens);
+  }
+  if (errorType !== null) attributes[GEN_AI.errorType] = errorType;
+  return attributes;
+}
+
+const inputText = ({ body }: ChatRequest): string =>
+  truncateConversation(JSON.stringify(body['messages'] ?? []), MAX_VALUE_BYTES);
+
+/** What the last message says, as text. */
+function preview({ body }: ChatRequest): string {
+  const messages: readonly unknown[] = Array.isArray(body['messages']) ? body['messages'] : [];
+  const last = messages.at(-1);
+  const content: unknown = typeof last === 'object' && last !== null && 'content' in last ? last.content : '';
+  return startOf(typeof content === 'string' ? content : JSON.stringify(content ?? ''), PREVIEW_LIMIT);
+}

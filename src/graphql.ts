@@ -1,0 +1,254 @@
+import {
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLSchema,
+  NoSchemaIntrospectionCustomRule,
+  type parse,
+  type ParseOptions,
+  type Source,
+} from 'graphql';
+import { createYoga, isAsyncIterable, type Plugin } from 'graphql-yoga';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Loaders } from '../resolvers/loaders.ts';
+import type { Scope } from '../resolvers/scope.ts';
+import { readBody, RequestAborted } from '../rest-shims/body.ts';
+import { statusOf } from '../rest-shims/errors.ts';
+import type { GraphContext } from '../schema/builder.ts';
+import { rootOf, toGraphQLError } from '../schema/errors.ts';
+import { assertParsable, overLimit } from '../schema/limits.ts';
+import { DomainError, Unavailable } from './domain/errors.ts';
+import { LiveResults } from './graphql-live.ts';
+import { createGraphiQL } from './graphql-page.ts';
+import { type Asker, createStreamDoor, drained, type HttpExchange } from './graphql-stream.ts';
+import { randomIds } from './runtime/identifiers.ts';
+import type { Log } from './runtime/log.ts';
+
+/** Most bytes of one GraphQL request. */
+export const BODY_LIMIT = 1024 * 1024;
+/** Characters of documents kept parsed. A text longer than a sixteenth of that is parsed every time. */
+const CACHED_CHARACTERS = 1024 * 1024;
+
+export interface GraphQLOptions {
+  readonly schema: GraphQLSchema;
+  /** What an operation may see. Throws Unauthenticated; the caller is null when no key came. */
+  readonly scopeFor: (headers: IncomingMessage['headers'], signal: AbortSignal) => Scope | Promise<Scope>;
+  readonly log: Log;
+  readonly settings: {
+    /** Whether the schema may be asked about itself. */
+    readonly introspection: boolean;
+    /** Whether a browser is shown GraphiQL. */
+    readonly graphiql: boolean;
+  };
+}
+
+/** The graph as mounted; both doors answer on `res` themselves. */
+export interface GraphQLDoor {
+  /** `/graphql`: queries, mutations, subscriptions as Yoga's event stream, and GraphiQL. */
+  handle(exchange: HttpExchange): Promise<void>;
+  /** `/graphql/stream`: the graphql-sse protocol, in distinct and single connection mode. */
+  handleStream(exchange: HttpExchange): Promise<void>;
+  /** Ends every live subscription with an UNAVAILABLE error, then its stream; later ones end at once. */
+  close(): void;
+}
+
+/** The request being served, for the log. */
+const serving = new AsyncLocalStorage<{ readonly requestId: string; readonly signal: AbortSignal }>();
+
+/** Mounts the schema on HTTP: limits, masking, caches and the two roads of subscriptions. */
+export function createGraphQL({ schema, scopeFor, log, settings }: GraphQLOptions): GraphQLDoor {
+  const live = new Set<LiveResults>();
+  let closing = false;
+  const stopping = (): Unavailable => new Unavailable('The process is shutting down.');
+
+  /** A failure as the caller sees it; this door is where it is logged. */
+  function mask(error: unknown): GraphQLError {
+    const { requestId = randomIds.uuid(), signal } = serving.getStore() ?? {};
+    const root = rootOf(error);
+    if (root instanceof DomainError)
+      log.warn({ requestId, code: root.code, reason: root.message }, 'graph request refused');
+    return toGraphQLError(error, (bug) => {
+      // What breaks because the caller left is nobody's fault.
+      if (!signal?.aborted) log.error({ requestId, err: bug }, 'graph request failed');
+      return requestId;
+    });
+  }
+
+  const guard: Plugin<GraphContext> = {
+    onParse({ parseFn, setParseFn }) {
+      setParseFn((source: string | Source, options?: ParseOptions): DocumentNode => {
+        assertParsable(typeof source === 'string' ? source : source.body);
+        return (parseFn as typeof parse)(source, options);
+      });
+    },
+    onValidate({ addValidationRule }) {
+      if (settings.introspection) return undefined;
+      addValidationRule(NoSchemaIntrospectionCustomRule);
+      // A suggestion would tell, name by name, what introspection must not.
+      return ({ valid, result, setResult }) => {
+        if (!valid) setResult((result as readonly GraphQLError[]).map(withoutSuggestion));
+      };
+    },
+    onExecute({ args, setResultAndStopExecution }) {
+      const refusal = overLimit(schema, args);
+      if (refusal) setResultAndStopExecution({ errors: [refusal] });
+    },
+    onSubscribe({ args, setResultAndStopExecution }) {
+      const refusal = overLimit(schema, args);
+      if (refusal) return setResultAndStopExecution({ errors: [refusal] });
+      const { loaders } = args.contextValue.scope;
+      return {
+        onSubscribeResult({ result, setResult }) {
+          if (!isAsyncIterable(result)) return;
+          const results = new LiveResults(result, {
+            ended: () => live.delete(results),
+            // Each event is a question of its own: what an earlier one loaded may have changed since.
+            delivering: () => forget(loaders),
+            explain: mask,
+          });
+          live.add(results);
+          if (closing) results.stop(stopping());
+          setResult(results);
+        },
+      };
+    },
+  };
+
+  const yoga = createYoga<{ readonly asker: Asker }, GraphContext>({
+    schema,
+    graphqlEndpoint: '/graphql',
+    context: async ({ asker }) => ({ scope: await scopeFor(asker.headers, asker.signal) }),
+    plugins: [guard],
+    maskedErrors: { maskError: mask },
+    // `mask` has said it, with the request id.
+    logging: false,
+    parserAndValidationCache: { documentCache: boundedCache(), errorCache: boundedCache(), validationCache: true },
+    // Both belong to the edge, and each costs more than the rest of a small request.
+    maxRequestBodySize: false,
+    cors: false,
+    multipart: false,
+    batching: false,
+    graphiql: false,
+    landingPage: false,
+  });
+
+  const page = settings.graphiql ? createGraphiQL() : null;
+  const streams = createStreamDoor({
+    pipelineFor(asker) {
+      const { parse, validate, contextFactory, execute, subscribe } = yoga.getEnveloped({ asker });
+      return { schema, parse, validate, contextFactory, execute, subscribe };
+    },
+    mask,
+  });
+
+  async function answer({ req, res }: HttpExchange, asker: Asker, body: Uint8Array): Promise<void> {
+    const request = new yoga.fetchAPI.Request(`http://localhost${req.url ?? '/graphql'}`, {
+      method: req.method ?? 'GET',
+      headers: flatHeaders(req.headers),
+      body: body.length > 0 ? Buffer.from(body) : null,
+      signal: asker.signal,
+    });
+    await write(await yoga.handle(request, { asker }), res);
+  }
+
+  /** Reads a request within the limit, runs it under a request id, and answers what goes wrong on the way. */
+  async function serve(
+    { req, res }: HttpExchange,
+    run: (asker: Asker, body: Uint8Array) => Promise<void>,
+  ): Promise<void> {
+    const signal = leaving(res);
+    await serving.run({ requestId: randomIds.uuid(), signal }, async () => {
+      try {
+        await run({ headers: req.headers, signal }, await readBody(req, BODY_LIMIT));
+      } catch (error) {
+        if (error instanceof RequestAborted || res.destroyed) return;
+        if (res.headersSent) return void res.destroy();
+        const root = rootOf(error);
+        res.writeHead(statusOf('catalog', root instanceof DomainError ? root : null), {
+          'content-type': 'application/json; charset=utf-8',
+        });
+        res.end(JSON.stringify({ errors: [mask(error)] }));
+      }
+    });
+  }
+
+  return {
+    async handle(exchange) {
+      if (page?.wants(exchange.req)) await page.serve(exchange.req, exchange.res);
+      else await serve(exchange, (asker, body) => answer(exchange, asker, body));
+    },
+    handleStream: (exchange) => serve(exchange, (asker, body) => streams.handle(exchange, asker, body)),
+    close() {
+      closing = true;
+      for (const results of live) results.stop(stopping());
+      streams.close();
+    },
+  };
+}
+
+/** Fires when the client goes before its answer is complete. */
+function leaving(response: ServerResponse): AbortSignal {
+  const controller = new AbortController();
+  response.once('close', () => {
+    if (!response.writableFinished) controller.abort();
+  });
+  return controller.signal;
+}
+
+function flatHeaders(headers: IncomingMessage['headers']): [string, string][] {
+  return Object.entries(headers).map(([name, value]) => [name, [value].flat().join(', ')]);
+}
+
+/** Hands an answer on as fast as the client takes it; a client that leaves ends what is behind it. */
+async function write(answer: Response, response: ServerResponse): Promise<void> {
+  response.writeHead(answer.status, Object.fromEntries(answer.headers));
+  if (!answer.headers.get('content-type')?.startsWith('text/event-stream')) {
+    response.end(await answer.text());
+    return;
+  }
+  const chunks = answer.body?.[Symbol.asyncIterator]();
+  if (!chunks) return void response.end();
+  const leave = (): void => void chunks.return?.();
+  response.once('close', leave);
+  if (response.destroyed) return leave();
+  for (let chunk = await chunks.next(); !chunk.done; chunk = await chunks.next()) {
+    if (!response.write(chunk.value)) await drained(response);
+  }
+  response.end();
+}
+
+function forget(loaders: Loaders): void {
+  for (const question of Object.keys(loaders) as (keyof Loaders)[]) loaders[question].clearAll();
+}
+
+function withoutSuggestion(error: GraphQLError): GraphQLError {
+  const message = error.message.replace(/ ?Did you mean [^?]*\?/, '');
+  return message === error.message
+    ? error
+    : new GraphQLError(message, { nodes: error.nodes, source: error.source, extensions: error.extensions });
+}
+
+/** A cache bounded by what its keys weigh, not by their number: callers choose how long a document is. */
+function boundedCache<Value>() {
+  const values = new Map<string, Value>();
+  let weight = 0;
+  return {
+    get(text: string): Value | undefined {
+      const value = values.get(text);
+      if (value === undefined) return undefined;
+      values.delete(text);
+      values.set(text, value);
+      return value;
+    },
+    set(text: string, value: Value): void {
+      if (text.length > CACHED_CHARACTERS / 16 || values.has(text)) return;
+      values.set(text, value);
+      weight += text.length;
+      for (const oldest of values.keys()) {
+        if (weight <= CACHED_CHARACTERS) return;
+        values.delete(oldest);
+        weight -= oldest.length;
+      }
+    },
+  };
+}

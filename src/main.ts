@@ -1,0 +1,49 @@
+import { enableCompileCache } from 'node:module';
+import { join } from 'node:path';
+import { ConfigError } from './runtime/config-file.ts';
+import { keySmith } from './runtime/identifiers.ts';
+import { createLog } from './runtime/log.ts';
+import { readSettings, type Settings } from './runtime/settings.ts';
+import { welcome } from './welcome.ts';
+
+const settings = read();
+const log = createLog(settings.logLevel);
+for (const warning of settings.warnings) log.warn({}, warning);
+
+// What Node makes of the sources is kept for the next start, in our own folder: nobody else may write code there.
+enableCompileCache(join(settings.dataDir, 'compiled'));
+
+// Loaded only now: a faulty configuration is answered before the house is built.
+const { startApp } = await import('./app.ts');
+const app = await startApp(settings, log).catch((error: unknown) => {
+  log.error({ err: error }, 'could not start');
+  process.exit(1);
+});
+process.stdout.write(welcome(app.url, settings));
+
+/** Longest a shutdown may take before the process ends anyway. */
+const SHUTDOWN_MS = 10_000;
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  process.once(signal, () => {
+    log.info({ signal }, 'draining');
+    setTimeout(() => process.exit(1), SHUTDOWN_MS).unref();
+    app.stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.error({ err: error }, 'shutdown failed');
+        process.exit(1);
+      },
+    );
+  });
+}
+
+function read(): Settings {
+  try {
+    return readSettings(process.argv.slice(2), process.env, keySmith);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`Lensgate cannot start with this configuration:\n${error.message}\n`);
+    process.exit(1);
+  }
+}

@@ -1,0 +1,20 @@
+import { Type, type EntityProperty, type Platform } from '@mikro-orm/core';
+import type { Usd } from '../../domain/money.ts';
+
+/**
+ * An amount as decimal text of picodollars. For amounts people choose (a budget of a billion dollars is a
+ * way to say "no limit"), which 64 bits cannot hold; SQL never adds these up.
+ */
+export class UsdTextType extends Type<Usd | null, string | null> {
+  override convertToDatabaseValue(amount: Usd | null): string | null {
+    return amount === null ? null : amount.toString();
+  }
+
+  override convertToJSValue(text: string | null): Usd | null {
+    return text === null ? null : (BigInt(text) as Usd);
+  }
+
+  override getColumnType(property: EntityProperty, platform: Platform): string {
+    return platform.getTextTypeDeclarationSQL(property);
+  }
+}

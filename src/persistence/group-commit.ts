@@ -1,0 +1,110 @@
+import { Unavailable } from '../domain/errors.ts';
+
+/** How much a job weighs against the bounds. */
+export interface Weight {
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+export interface GroupCommit<Job extends Weight, Result> {
+  /**
+   * Queues a job; settles with the commit that carried it. Throws Unavailable when the queue is full. A job
+   * larger than the whole queue is taken when nothing else waits: the doors bound what one caller sends.
+   */
+  submit(job: Job): Promise<Result>;
+  /** Resolves when nothing is queued or being committed any more. */
+  idle(): Promise<void>;
+}
+
+interface Entry<Job, Result> {
+  readonly job: Job;
+  readonly resolve: (result: Result) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Jobs that wait at the same moment share one commit: the first starts a commit at once, those that come
+ * while it runs form the next. When a shared commit fails every job is tried again alone, so one that
+ * cannot be stored fails only itself.
+ */
+export function createGroupCommit<Job extends Weight, Result>({
+  commit,
+  limit,
+  groupRows,
+}: {
+  /** Stores the jobs, all or nothing; one result per job, in their order. */
+  readonly commit: (jobs: readonly Job[]) => Promise<readonly Result[]>;
+  /** Most that may be queued or in a running commit. */
+  readonly limit: Weight;
+  /** A commit takes further jobs until it has this many rows. */
+  readonly groupRows: number;
+}): GroupCommit<Job, Result> {
+  let queue: Entry<Job, Result>[] = [];
+  let held: Weight = { rows: 0, bytes: 0 };
+  let running: Promise<void> | null = null;
+
+  function nextGroup(): readonly Entry<Job, Result>[] {
+    let rows = 0;
+    const past = queue.findIndex(({ job }, position) => {
+      rows += job.rows;
+      return position > 0 && rows > groupRows;
+    });
+    const group = past === -1 ? queue : queue.slice(0, past);
+    queue = past === -1 ? [] : queue.slice(past);
+    return group;
+  }
+
+  async function settle(group: readonly Entry<Job, Result>[]): Promise<void> {
+    try {
+      const results = await commit(group.map(({ job }) => job));
+      for (const [position, { resolve }] of group.entries()) resolve(results[position] as Result);
+    } catch (error) {
+      if (error instanceof Unavailable || group.length === 1) {
+        // A store that is away is away for all: trying each alone would only make everyone wait longer.
+        for (const { reject } of group) reject(error);
+        return;
+      }
+      for (const entry of group) await settle([entry]);
+    }
+  }
+
+  async function drain(): Promise<void> {
+    // Jobs handed in during the same turn of the loop belong together.
+    await Promise.resolve();
+    while (queue.length > 0) {
+      const group = nextGroup();
+      await settle(group);
+      const rows = group.reduce((total, { job }) => total + job.rows, 0);
+      const bytes = group.reduce((total, { job }) => total + job.bytes, 0);
+      held = { rows: held.rows - rows, bytes: held.bytes - bytes };
+    }
+  }
+
+  function start(): void {
+    running ??= drain().finally(() => {
+      running = null;
+      if (queue.length > 0) start();
+    });
+  }
+
+  async function idle(): Promise<void> {
+    if (running === null) return;
+    await running;
+    await idle();
+  }
+
+  return {
+    submit(job) {
+      const rows = held.rows + job.rows;
+      const bytes = held.bytes + job.bytes;
+      if (held.rows > 0 && (rows > limit.rows || bytes > limit.bytes))
+        return Promise.reject(new Unavailable('Too much is waiting to be stored. Try again shortly.'));
+      held = { rows, bytes };
+      return new Promise((resolve, reject) => {
+        queue.push({ job, resolve, reject });
+        start();
+      });
+    },
+    idle,
+  };
+}

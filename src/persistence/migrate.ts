@@ -1,0 +1,61 @@
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { MigrationsOptions } from '@mikro-orm/core';
+import { sql } from 'kysely';
+import type { Database, SqlFlavour } from './database.ts';
+
+const LEDGER = 'schema_migration';
+/** Processes that start together on an empty database trip over each other at most this often. */
+const ATTEMPTS = 3;
+
+function folderOf(flavour: SqlFlavour): string {
+  return fileURLToPath(new URL(`./migrations/${flavour}/`, import.meta.url));
+}
+
+/** Where the migrations of an engine are and how they are kept. */
+export function migrationsOf(flavour: SqlFlavour): MigrationsOptions {
+  return {
+    tableName: LEDGER,
+    path: folderOf(flavour),
+    pathTs: folderOf(flavour),
+    glob: 'Migration*.ts',
+    emit: 'ts',
+    snapshotName: '.snapshot',
+    // The snapshot belongs to whoever writes a migration; a server that starts never writes into its sources.
+    snapshotOnMigrate: false,
+    silent: true,
+  };
+}
+
+/** The migrations in the folder which the database has not seen yet. */
+async function pending({ orm, flavour }: Database): Promise<readonly string[]> {
+  const known = readdirSync(folderOf(flavour))
+    .filter((file) => /^Migration.*\.ts$/.test(file))
+    .map((file) => file.replace(/\.ts$/, ''));
+  const kysely = orm.em.fork().getKysely<never>();
+  const ledger =
+    flavour === 'sqlite'
+      ? sql`select 1 from sqlite_master where name = ${LEDGER}`
+      : sql`select 1 where to_regclass(${LEDGER}) is not null`;
+  if ((await ledger.execute(kysely)).rows.length === 0) return known;
+  const { rows } = await sql<{ name: string }>`select name from ${sql.table(LEDGER)}`.execute(kysely);
+  const applied = new Set(rows.map(({ name }) => name));
+  return known.filter((name) => !applied.has(name));
+}
+
+/**
+ * Applies what is pending, all or nothing. The migrator is loaded only when something is pending: an
+ * ordinary start does not pay for it. When another process applies the same migrations at this moment ours
+ * fail on tables that exist by then, so what is pending is looked at afresh before it counts as a failure.
+ */
+export async function migrate(database: Database): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    if ((await pending(database)).length === 0) return;
+    try {
+      const { Migrator } = await import('@mikro-orm/migrations');
+      await new Migrator(database.orm.em).up();
+    } catch (error) {
+      if (attempt === ATTEMPTS) throw error;
+    }
+  }
+}

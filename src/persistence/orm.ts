@@ -1,0 +1,124 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { MikroORM, SqliteDriver, type AbstractSqlDriver, type SqlEntityManager, type SqlOptions } from '@mikro-orm/sql';
+import { sql } from 'kysely';
+import { locateDatabase } from './database-url.ts';
+import type { Database, Orm } from './database.ts';
+import { sqliteDialect } from './dialect.ts';
+import { reaching } from './faults.ts';
+import { createInFlight } from './in-flight.ts';
+import { migrate, migrationsOf } from './migrate.ts';
+import type { OpenSqlite } from './sqlite/handle.ts';
+import type { Stores, StoresOptions } from './stores.ts';
+import { createKeyStore } from './stores/keys.ts';
+import { createSpendStore } from './stores/spend.ts';
+import { createTraceStore } from './stores/traces.ts';
+import { ENTITIES } from './tables.ts';
+
+/** How long a PostgreSQL connection may take to come about, and how many there are. */
+const POSTGRES_CONNECT_MS = 5_000;
+const POSTGRES_POOL = { min: 0, max: 10 };
+
+type SqliteChoice = { readonly engine: 'sqlite3' | 'node:sqlite'; readonly open: OpenSqlite };
+
+async function chooseSqlite({ sqliteDriver, log }: StoresOptions): Promise<SqliteChoice> {
+  if (sqliteDriver !== 'node:sqlite') {
+    try {
+      const { loadAddon } = await import('./sqlite/addon-handle.ts');
+      return { engine: 'sqlite3', open: await loadAddon() };
+    } catch (error) {
+      if (sqliteDriver === 'sqlite3') throw error;
+      const reason = error instanceof Error ? error.message : String(error);
+      log.warn({ reason }, 'The sqlite3 package cannot be loaded: SQLite runs on node:sqlite in worker threads.');
+    }
+  }
+  const { openWorkerHandle } = await import('./sqlite/worker-handle.ts');
+  return { engine: 'node:sqlite', open: openWorkerHandle };
+}
+
+function createOrm(log: StoresOptions['log'], options: SqlOptions<AbstractSqlDriver, SqlEntityManager>): Orm {
+  return new MikroORM<AbstractSqlDriver, SqlEntityManager>({
+    entities: ENTITIES,
+    // Every use goes through a fork or a transaction of its own; a shared identity map would be a bug.
+    allowGlobalContext: false,
+    // Statements are never logged: they carry values. What remains are warnings about connections.
+    debug: false,
+    colors: false,
+    logger: (message) => log.warn({ message }, 'The database layer reports a problem.'),
+    ...options,
+  });
+}
+
+/**
+ * SQLite: one connection writes; a second, read-only one serves reads, so that under WAL no list waits for
+ * an ingest. To MikroORM the second is a read replica.
+ */
+async function openSqlite(file: string, options: StoresOptions): Promise<Database> {
+  const { engine, open } = await chooseSqlite(options);
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const orm = createOrm(options.log, {
+    driver: SqliteDriver,
+    dbName: file,
+    driverOptions: () => sqliteDialect(open, file, 'readwrite'),
+    replicas: [{ driverOptions: () => sqliteDialect(open, file, 'readonly') }],
+    migrations: migrationsOf('sqlite'),
+  });
+  return { orm, engine, flavour: 'sqlite', inFlight: createInFlight() };
+}
+
+async function openPostgres(url: string, options: StoresOptions): Promise<Database> {
+  const { PostgreSqlDriver } = await import('@mikro-orm/postgresql');
+  const orm = createOrm(options.log, {
+    driver: PostgreSqlDriver,
+    clientUrl: url,
+    driverOptions: { connectionTimeoutMillis: POSTGRES_CONNECT_MS },
+    pool: POSTGRES_POOL,
+    migrations: migrationsOf('postgresql'),
+  });
+  return { orm, engine: 'postgresql', flavour: 'postgresql', inFlight: createInFlight() };
+}
+
+/** Opens the database that the options name, without touching its schema. */
+export async function openDatabase(options: StoresOptions): Promise<Database> {
+  const location = locateDatabase(options.databaseUrl, options.dataDir);
+  const database =
+    location.kind === 'sqlite' ? await openSqlite(location.file, options) : await openPostgres(location.url, options);
+  try {
+    await reaching(() => database.orm.connect());
+    return database;
+  } catch (error) {
+    await database.orm.close(true);
+    throw error;
+  }
+}
+
+/**
+ * Opens the database, brings its schema up to date, and gives the stores over it. Throws Unavailable when
+ * the database cannot be reached, Unsupported for a URL of another kind.
+ */
+export async function openStores(options: StoresOptions): Promise<Stores> {
+  const database = await openDatabase(options);
+  const { orm, engine, inFlight } = database;
+  try {
+    await reaching(() => migrate(database));
+  } catch (error) {
+    await orm.close(true);
+    throw error;
+  }
+  const traces = createTraceStore(database, options.ingestLimit);
+  return {
+    keys: createKeyStore(database),
+    spend: createSpendStore(database),
+    traces,
+    engine,
+    ping: () =>
+      inFlight.run(async () => {
+        await sql`select 1`.execute(orm.em.fork().getKysely({ type: 'read' }));
+      }),
+    async close() {
+      await traces.idle();
+      await inFlight.drain();
+      await orm.close();
+    },
+  };
+}

@@ -1,0 +1,79 @@
+import type { EntityClass } from '@mikro-orm/core';
+import { sql, type RawBuilder } from 'kysely';
+import type { Orm, SqlFlavour } from './database.ts';
+import type { Tables } from './tables.ts';
+
+interface Column<Name extends string> {
+  readonly name: Name;
+  readonly sqlType: string;
+  /** What the property is in TypeScript. */
+  readonly runtimeType: string;
+}
+
+/** A table as rows are written to and read from it; its columns come from the entity's metadata. */
+export interface RowTable<Name extends keyof Tables> {
+  readonly name: Name;
+  readonly columns: readonly Column<keyof Tables[Name] & string>[];
+}
+
+/** The row form of an entity's table. */
+export function rowTable<Name extends keyof Tables>(
+  orm: Orm,
+  name: Name,
+  entity: EntityClass<unknown>,
+): RowTable<Name> {
+  const columns = orm.getMetadata(entity).props.map(({ fieldNames, columnTypes, runtimeType }) => ({
+    name: fieldNames[0] as keyof Tables[Name] & string,
+    sqlType: columnTypes[0] ?? 'text',
+    runtimeType,
+  }));
+  return { name, columns };
+}
+
+export function columnNames<Name extends keyof Tables>({ columns }: RowTable<Name>) {
+  return columns.map(({ name }) => name);
+}
+
+/**
+ * Encoded rows as a query to insert from: however many they are, they travel as a single JSON parameter.
+ * That is one short statement to prepare and no limit on parameters; binding them one by one costs the main
+ * thread several times as much. 64-bit numbers are text in the JSON and become numbers in their column.
+ */
+export function rowsFrom<Name extends keyof Tables>(
+  flavour: SqlFlavour,
+  { columns }: RowTable<Name>,
+  encodedRows: readonly string[],
+): RawBuilder<unknown> {
+  const json = `[${encodedRows.join(',')}]`;
+  if (flavour === 'postgresql') {
+    const shape = columns.map(({ name, sqlType }) => sql`${sql.ref(name)} ${sql.raw(sqlType)}`);
+    const picked = columns.map(({ name }) => sql.ref(name));
+    return sql`select ${sql.join(picked)} from json_to_recordset(${json}::json) as incoming(${sql.join(shape)})`;
+  }
+  const picked = columns.map(({ name }) => sql`json_extract(value, ${sql.lit(`$.${name}`)})`);
+  // `jsonb_each` gives each row in binary: with `json_each` every column would parse the text of its row again.
+  // `where true` keeps SQLite from reading the `on conflict` that may follow as a join condition.
+  return sql`select ${sql.join(picked)} from jsonb_each(${json}) where true`;
+}
+
+/** Texts as the right-hand side of `in`, as one parameter. */
+export function textsIn(flavour: SqlFlavour, texts: readonly string[]): RawBuilder<string> {
+  const json = JSON.stringify(texts);
+  return flavour === 'postgresql'
+    ? sql<string>`(select json_array_elements_text(${json}::json))`
+    : sql<string>`(select value from json_each(${json}))`;
+}
+
+/**
+ * Every column of a table, to select, each as its property's type says. 64-bit columns need help: the SQLite
+ * addon reads them into doubles and PostgreSQL's driver into text, so each is asked for as what it is to be.
+ * Order by `table.column`: a bare column means the selected expression, which no index serves.
+ */
+export function everyColumn<Name extends keyof Tables>({ name: table, columns }: RowTable<Name>) {
+  return columns.map(({ name, sqlType, runtimeType }) => {
+    const column = sql.ref(`${table}.${name}`);
+    if (sqlType !== 'bigint') return column.as(name);
+    const wanted = runtimeType === 'number' ? sql`double precision` : sql`text`;
+    return sql`cast(${column} as ${wanted})`.as(name);
+  });
+}

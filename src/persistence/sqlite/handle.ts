@@ -1,0 +1,65 @@
+/** A value SQLite takes as a parameter. */
+export type SqliteParameter = string | number | bigint | Uint8Array | null;
+export type SqliteRow = Record<string, unknown>;
+
+/** One open SQLite connection that never blocks the event loop, whatever library is underneath. */
+export interface SqliteHandle {
+  /** Runs a statement that gives rows. */
+  all(sql: string, parameters: readonly SqliteParameter[]): Promise<readonly SqliteRow[]>;
+  /** Runs a statement that gives none; tells how many rows it changed and the last row id it made. */
+  run(sql: string, parameters: readonly SqliteParameter[]): Promise<SqliteChange>;
+  close(): Promise<void>;
+}
+
+export interface SqliteChange {
+  readonly changes: number;
+  readonly lastRowId: number;
+}
+
+export type SqliteAccess = 'readwrite' | 'readonly';
+export type OpenSqlite = (file: string, access: SqliteAccess) => Promise<SqliteHandle>;
+
+/** How long a connection waits for a lock another process holds, in ms. */
+const BUSY_TIMEOUT_MS = 5_000;
+/** Span rows are large: with 4 KiB pages a third of the file would be slack. Counts only while the file is empty. */
+const PAGE_BYTES = 16_384;
+
+/** Size of the log, in pages, at which it goes into the file: traces lie scattered, so larger steps write less. */
+const CHECKPOINT_PAGES = 4_000;
+
+/**
+ * Pages the writer keeps in memory, in KiB: rows have random keys, so each commit touches pages all over. With
+ * SQLite's own 2 MiB a commit of some hundred rows pushes pages out and reads them again.
+ */
+const WRITER_CACHE_KIB = 32 * 1024;
+
+/**
+ * What every connection is told first, in this order: the page size must come before WAL creates the file.
+ * WAL with synchronous NORMAL survives a killed process; only a power cut can take the last commits, and
+ * then whole ones.
+ */
+function openingPragmas(access: SqliteAccess): readonly string[] {
+  const always = [`pragma busy_timeout = ${BUSY_TIMEOUT_MS}`, 'pragma foreign_keys = on'];
+  if (access === 'readonly') return always;
+  return [
+    ...always,
+    `pragma page_size = ${PAGE_BYTES}`,
+    'pragma journal_mode = wal',
+    'pragma synchronous = normal',
+    `pragma wal_autocheckpoint = ${CHECKPOINT_PAGES}`,
+    `pragma cache_size = -${WRITER_CACHE_KIB}`,
+    'pragma temp_store = memory',
+  ];
+}
+
+/** Opens a connection and makes it ready for use; closes it again when that fails. */
+export async function openReady(open: OpenSqlite, file: string, access: SqliteAccess): Promise<SqliteHandle> {
+  const handle = await open(file, access);
+  try {
+    for (const pragma of openingPragmas(access)) await handle.all(pragma, []);
+    return handle;
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}

@@ -1,0 +1,69 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import type { SqliteAccess, SqliteHandle, SqliteParameter } from './handle.ts';
+import type { WorkerAnswer, WorkerRequest, WorkerStart } from './worker-protocol.ts';
+
+interface Waiting {
+  readonly resolve: (answer: WorkerAnswer) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/**
+ * A connection of `node:sqlite` on a worker thread: the same promises as the addon gives, without an addon.
+ * Used where `sqlite3` could not be built.
+ */
+export async function openWorkerHandle(file: string, access: SqliteAccess): Promise<SqliteHandle> {
+  const start: WorkerStart = { file, access };
+  const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData: start });
+  const exited = once(worker, 'exit');
+  // Resolves with the ready message; an error while opening rejects it.
+  await once(worker, 'message');
+
+  const waiting = new Map<number, Waiting>();
+  let lastId = 0;
+  let lost: Error | null = null;
+  function failAll(error: Error): void {
+    lost ??= error;
+    for (const { reject } of waiting.values()) reject(lost);
+    waiting.clear();
+  }
+  worker.on('error', failAll);
+  worker.on('exit', () => failAll(new Error('The SQLite worker has ended.')));
+  worker.on('message', (answer: WorkerAnswer) => {
+    const caller = waiting.get(answer.id);
+    waiting.delete(answer.id);
+    if (!caller) return;
+    if ('failure' in answer) caller.reject(new Error(answer.failure.message, { cause: answer.failure }));
+    else caller.resolve(answer);
+  });
+
+  function ask(
+    kind: WorkerRequest['kind'],
+    sql: string,
+    parameters: readonly SqliteParameter[],
+  ): Promise<WorkerAnswer> {
+    if (lost) return Promise.reject(lost);
+    return new Promise((resolve, reject) => {
+      lastId += 1;
+      waiting.set(lastId, { resolve, reject });
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a rule for windows; this is a thread.
+      worker.postMessage({ id: lastId, kind, sql, parameters } satisfies WorkerRequest);
+    });
+  }
+
+  return {
+    async all(sql, parameters) {
+      const answer = await ask('all', sql, parameters);
+      return 'rows' in answer ? answer.rows : [];
+    },
+    async run(sql, parameters) {
+      const answer = await ask('run', sql, parameters);
+      return 'change' in answer ? answer.change : { changes: 0, lastRowId: 0 };
+    },
+    async close() {
+      if (lost) return;
+      await ask('close', '', []);
+      await exited;
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import { DatabaseSync } from 'node:sqlite';
+import { parentPort, workerData } from 'node:worker_threads';
+import { WORKER_READY, type WorkerAnswer, type WorkerRequest, type WorkerStart } from './worker-protocol.ts';
+
+// One connection of `node:sqlite`, which is synchronous, on a thread of its own.
+
+if (parentPort === null) throw new Error('This module is the body of a worker thread.');
+const port = parentPort;
+const { file, access } = workerData as WorkerStart;
+const database = new DatabaseSync(file, { readOnly: access === 'readonly' });
+
+function perform({ id, kind, sql, parameters }: WorkerRequest): WorkerAnswer {
+  if (kind === 'close') {
+    database.close();
+    return { id, rows: [] };
+  }
+  const statement = database.prepare(sql);
+  if (kind === 'all') return { id, rows: statement.all(...parameters) };
+  const { changes, lastInsertRowid } = statement.run(...parameters);
+  return { id, change: { changes: Number(changes), lastRowId: Number(lastInsertRowid) } };
+}
+
+function failureOf(id: number, error: unknown): WorkerAnswer {
+  const message = error instanceof Error ? error.message : String(error);
+  const known = typeof error === 'object' && error !== null && 'errcode' in error ? error.errcode : null;
+  return { id, failure: { message, sqliteCode: typeof known === 'number' ? known : null } };
+}
+
+port.on('message', (request: WorkerRequest) => {
+  try {
+    port.postMessage(perform(request));
+  } catch (error) {
+    port.postMessage(failureOf(request.id, error));
+  }
+  if (request.kind === 'close') port.close();
+});
+port.postMessage(WORKER_READY);

@@ -1,0 +1,32 @@
+import type { KeyStore } from '../domain/keys/virtual-key.ts';
+import type { SpendStore } from '../domain/spend/spend-row.ts';
+import type { TraceStore } from '../domain/traces/store.ts';
+
+/** Everything that is kept, over one database. */
+export interface Stores {
+  readonly keys: KeyStore;
+  readonly spend: SpendStore;
+  readonly traces: TraceStore;
+  /** What is underneath. */
+  readonly engine: 'sqlite3' | 'node:sqlite' | 'postgresql';
+  /** Resolves when the database answers; throws Unavailable when it does not. */
+  ping(): Promise<void>;
+  /** Waits for commits under way, then lets the database go. */
+  close(): Promise<void>;
+}
+
+/** Most spans that may wait for their commit, in rows and in bytes of encoded text. */
+export interface IngestLimit {
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+export interface StoresOptions {
+  /** `sqlite:`, `file:`, `postgres:` or `postgresql:`; null is a SQLite file in `dataDir`. */
+  readonly databaseUrl: string | null;
+  readonly dataDir: string;
+  readonly log: { warn(facts: object, event: string): void };
+  /** Which library runs SQLite; null or absent: `sqlite3` where it is installed, else `node:sqlite`. */
+  readonly sqliteDriver?: 'sqlite3' | 'node:sqlite' | null;
+  readonly ingestLimit?: IngestLimit;
+}

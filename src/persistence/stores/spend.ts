@@ -1,0 +1,155 @@
+import { sql, type Kysely, type Selectable } from 'kysely';
+import type { Usage } from '../../domain/chat/chat.ts';
+import { ZERO_USD, addUsd, type Usd } from '../../domain/money.ts';
+import type { SpendRow, SpendStore } from '../../domain/spend/spend-row.ts';
+import type { Database } from '../database.ts';
+import { KeySpendEntity } from '../entities/key-spend.ts';
+import { SpendRowEntity } from '../entities/spend-row.ts';
+import { columnNames, everyColumn, rowTable, rowsFrom, textsIn } from '../rows.ts';
+import type { Tables } from '../tables.ts';
+import { amountText, storable, storableOrNull } from './encoding.ts';
+
+type StoredRow = Selectable<Tables['spend_row']>;
+
+function storedRowOf(row: SpendRow): StoredRow {
+  const { usage, error } = row;
+  return {
+    id: row.id,
+    call_id: storable(row.callId),
+    response_id: storableOrNull(row.responseId),
+    call_type: row.callType,
+    key_hash: row.keyHash,
+    team_id: storableOrNull(row.teamId),
+    user_id: storableOrNull(row.userId),
+    model_group: storable(row.modelGroup),
+    model: storable(row.model),
+    deployment_id: row.deploymentId,
+    provider: row.provider,
+    input_tokens: usage?.inputTokens ?? null,
+    output_tokens: usage?.outputTokens ?? null,
+    cache_read_tokens: usage?.cacheReadTokens ?? null,
+    cache_write_tokens: usage?.cacheWriteTokens ?? null,
+    reasoning_tokens: usage?.reasoningTokens ?? null,
+    cost: row.cost === null ? null : amountText(row.cost),
+    status: row.status,
+    started_at: row.startedAt.getTime(),
+    ended_at: row.endedAt.getTime(),
+    first_byte_at: row.firstByteAt?.getTime() ?? null,
+    trace_id: row.traceId,
+    span_id: row.spanId,
+    error_code: storableOrNull(error?.code ?? null),
+    error_message: storableOrNull(error?.message ?? null),
+  };
+}
+
+function usageOf(row: StoredRow): Usage | null {
+  if (row.input_tokens === null) return null;
+  return {
+    inputTokens: row.input_tokens,
+    outputTokens: row.output_tokens ?? 0,
+    cacheReadTokens: row.cache_read_tokens ?? 0,
+    cacheWriteTokens: row.cache_write_tokens ?? 0,
+    reasoningTokens: row.reasoning_tokens ?? 0,
+  };
+}
+
+function spendRowOf(row: StoredRow): SpendRow {
+  return {
+    id: row.id,
+    callId: row.call_id,
+    responseId: row.response_id,
+    callType: row.call_type,
+    keyHash: row.key_hash,
+    teamId: row.team_id,
+    userId: row.user_id,
+    modelGroup: row.model_group,
+    model: row.model,
+    deploymentId: row.deployment_id,
+    provider: row.provider,
+    usage: usageOf(row),
+    cost: row.cost === null ? null : (BigInt(row.cost) as Usd),
+    status: row.status,
+    startedAt: new Date(row.started_at),
+    endedAt: new Date(row.ended_at),
+    firstByteAt: row.first_byte_at === null ? null : new Date(row.first_byte_at),
+    traceId: row.trace_id,
+    spanId: row.span_id,
+    error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' },
+  };
+}
+
+/** What the rows cost, per key, in the order of the keys: two processes then lock totals in one order. */
+function costsByKey(rows: readonly SpendRow[]): readonly { readonly key_hash: string; readonly total: string }[] {
+  const totals = new Map<string, Usd>();
+  for (const { keyHash, cost } of rows)
+    if (cost !== null) totals.set(keyHash, addUsd(totals.get(keyHash) ?? ZERO_USD, cost));
+  return [...totals]
+    .map(([keyHash, total]) => ({ key_hash: keyHash, total: amountText(total) }))
+    .toSorted((left, right) => (left.key_hash < right.key_hash ? -1 : 1));
+}
+
+/** Spend as rows; see `entities/key-spend.ts` for the totals beside them. */
+export function createSpendStore({ orm, flavour, inFlight }: Database): SpendStore {
+  const spendRows = rowTable(orm, 'spend_row', SpendRowEntity);
+  const totals = rowTable(orm, 'key_spend', KeySpendEntity);
+  const reading = (): Kysely<Tables> => orm.em.fork().getKysely<Tables>({ type: 'read' });
+
+  async function insertNew(db: Kysely<Tables>, rows: readonly SpendRow[]): Promise<readonly SpendRow[]> {
+    const byId = new Map<string, SpendRow>();
+    for (const row of rows.toSorted((left, right) => (left.id < right.id ? -1 : 1)))
+      if (!byId.has(row.id)) byId.set(row.id, row);
+    const encoded = [...byId.values()].map((row) => JSON.stringify(storedRowOf(row)));
+    const inserted = await db
+      .insertInto('spend_row')
+      .columns(columnNames(spendRows))
+      .expression(rowsFrom(flavour, spendRows, encoded))
+      .onConflict((conflict) => conflict.column('id').doNothing())
+      .returning('id')
+      .execute();
+    return inserted.flatMap(({ id }) => byId.get(id) ?? []);
+  }
+
+  return {
+    append: (rows) =>
+      inFlight.run(async () => {
+        if (rows.length === 0) return;
+        await orm.em.fork().transactional(async (em) => {
+          const db = em.getKysely<Tables>();
+          const costs = costsByKey(await insertNew(db, rows));
+          if (costs.length === 0) return;
+          const encoded = costs.map((total) => JSON.stringify(total));
+          await db
+            .insertInto('key_spend')
+            .columns(columnNames(totals))
+            .expression(rowsFrom(flavour, totals, encoded))
+            // Adds; the ORM's own upsert would replace.
+            .onConflict((conflict) =>
+              conflict.column('key_hash').doUpdateSet({ total: sql`key_spend.total + excluded.total` }),
+            )
+            .execute();
+        });
+      }),
+    findBySpans: (spanKeys) =>
+      inFlight.run(async () => {
+        if (spanKeys.length === 0) return [];
+        const rows = await reading()
+          .selectFrom('spend_row')
+          .select(everyColumn(spendRows))
+          // The index serves the trace ids; few rows share one, so the span ids are matched after it.
+          .where('trace_id', 'in', textsIn(flavour, [...new Set(spanKeys.map((key) => key.split(':', 1)[0] ?? ''))]))
+          .where(sql`trace_id || ':' || span_id`, 'in', textsIn(flavour, spanKeys))
+          .$castTo<StoredRow>()
+          .execute();
+        return rows.map(spendRowOf);
+      }),
+    totalOf: (keyHash) =>
+      inFlight.run(async () => {
+        const row = await reading()
+          .selectFrom('key_spend')
+          .select(sql<string>`cast(total as text)`.as('total'))
+          .where('key_hash', '=', keyHash)
+          .executeTakeFirst();
+        return row ? (BigInt(row.total) as Usd) : ZERO_USD;
+      }),
+  };
+}

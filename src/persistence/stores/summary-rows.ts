@@ -1,0 +1,89 @@
+import type { Selectable } from 'kysely';
+import type { Usd } from '../../domain/money.ts';
+import type { TraceSummary } from '../../domain/traces/trace.ts';
+import type { Tables } from '../tables.ts';
+import { amountText, nsText, storable } from './encoding.ts';
+
+export type SummaryRow = Selectable<Tables['trace_summary']>;
+/** What tells one trace from another: fixed when its first span arrives. */
+export type TraceIdentity = Pick<TraceSummary, 'traceId' | 'traceRef' | 'owner'>;
+
+const NS_PER_MS = 1_000_000n;
+
+export function summaryRowOf(summary: TraceSummary): SummaryRow {
+  return {
+    trace_ref: summary.traceRef,
+    trace_id: storable(summary.traceId),
+    team_id: storable(summary.owner.teamId),
+    key_hash: storable(summary.owner.keyHash),
+    name: storable(summary.name),
+    service: storable(summary.service),
+    input_preview: storable(summary.inputPreview),
+    start_ns: nsText(summary.startNs),
+    end_ns: nsText(summary.endNs),
+    start_ms: Number(summary.startNs / NS_PER_MS),
+    status: summary.status,
+    span_count: summary.spanCount,
+    agent_names: JSON.stringify(summary.agentNames),
+    agent_invocations: summary.agentInvocations,
+    llm_calls: summary.llmCalls,
+    tool_calls: summary.toolCalls,
+    error_count: summary.errorCount,
+    input_tokens: summary.inputTokens,
+    output_tokens: summary.outputTokens,
+    models: JSON.stringify(summary.models),
+    spend: summary.spend === null ? null : amountText(summary.spend),
+    priced_calls: summary.pricedCalls,
+  };
+}
+
+export function summaryOf(row: SummaryRow): TraceSummary {
+  return {
+    traceId: row.trace_id,
+    traceRef: row.trace_ref,
+    owner: { teamId: row.team_id, keyHash: row.key_hash },
+    name: row.name,
+    service: row.service,
+    inputPreview: row.input_preview,
+    startNs: BigInt(row.start_ns),
+    endNs: BigInt(row.end_ns),
+    status: row.status,
+    spanCount: row.span_count,
+    agentNames: JSON.parse(row.agent_names) as readonly string[],
+    agentInvocations: row.agent_invocations,
+    llmCalls: row.llm_calls,
+    toolCalls: row.tool_calls,
+    errorCount: row.error_count,
+    inputTokens: row.input_tokens,
+    outputTokens: row.output_tokens,
+    models: JSON.parse(row.models) as readonly string[],
+    spend: row.spend === null ? null : (BigInt(row.spend) as Usd),
+    pricedCalls: row.priced_calls,
+  };
+}
+
+/** The row of a trace none of whose spans is stored yet: something to lock. Never visible after a commit. */
+export function emptySummaryRow({ traceId, traceRef, owner }: TraceIdentity): SummaryRow {
+  return summaryRowOf({
+    traceId,
+    traceRef,
+    owner,
+    name: '',
+    service: '',
+    inputPreview: '',
+    startNs: 0n,
+    endNs: 0n,
+    status: 'unset',
+    spanCount: 0,
+    agentNames: [],
+    agentInvocations: 0,
+    llmCalls: 0,
+    toolCalls: 0,
+    errorCount: 0,
+    inputTokens: 0,
+    outputTokens: 0,
+    models: [],
+    spend: null,
+    pricedCalls: 0,
+  });
+}

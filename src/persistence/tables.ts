@@ -1,0 +1,26 @@
+import type { InferKyselyDB } from '@mikro-orm/sql';
+import { KeySpendEntity, type KeySpendSchema } from './entities/key-spend.ts';
+import { SpanPayloadEntity, type SpanPayloadSchema } from './entities/span-payload.ts';
+import { SpanEntity, type SpanSchema } from './entities/span.ts';
+import { SpendRowEntity, type SpendRowSchema } from './entities/spend-row.ts';
+import { TraceSummaryEntity, type TraceSummarySchema } from './entities/trace-summary.ts';
+import { VirtualKeyEntity } from './entities/virtual-key.ts';
+
+/** Everything the ORM manages or makes tables for. */
+export const ENTITIES = [
+  VirtualKeyEntity,
+  TraceSummaryEntity,
+  SpanEntity,
+  SpanPayloadEntity,
+  SpendRowEntity,
+  KeySpendEntity,
+];
+
+/** The tables that are read and written as rows, typed from the same declarations the migrations come from. */
+export type Tables = InferKyselyDB<
+  | typeof TraceSummarySchema
+  | typeof SpanSchema
+  | typeof SpanPayloadSchema
+  | typeof SpendRowSchema
+  | typeof KeySpendSchema
+>;

@@ -1,0 +1,74 @@
+/** What the demo model says: words, or one call of a tool. */
+export type DemoReply =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'toolCall'; readonly name: string; readonly arguments: string };
+
+type Fields = Readonly<Record<string, unknown>>;
+const object = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {});
+const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+/** Characters of a prompt that the answer quotes. */
+const QUOTED = 400;
+const CHARACTERS_PER_TOKEN = 4;
+
+/** The demo model's rule for counting: one token for every four characters, the last one rounded up. */
+export function countTokens(text: string): number {
+  return Math.ceil(text.length / CHARACTERS_PER_TOKEN);
+}
+
+/**
+ * The answer to a chat-completions body. A tool that the last message names is called, with a value of the
+ * right type for each argument it requires; a tool's result is quoted; everything else is echoed.
+ */
+export function composeReply(body: Fields): DemoReply {
+  const last = object(list(body['messages']).at(-1));
+  const prompt = textOf(last['content']);
+  const named = last['role'] === 'tool' ? undefined : toolNamed(body['tools'], prompt);
+  if (named) return { kind: 'toolCall', ...named };
+  const said = prompt.slice(0, QUOTED);
+  const told = last['role'] === 'tool' ? `The tool answered: ${said}` : `You said: ${said}`;
+  return { kind: 'text', text: `This is the built-in demo model of Lensgate, not a language model. ${told}` };
+}
+
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content;
+  return list(content)
+    .map((part) => object(part)['text'])
+    .filter((text) => typeof text === 'string')
+    .join(' ');
+}
+
+function toolNamed(tools: unknown, prompt: string): { name: string; arguments: string } | undefined {
+  for (const tool of list(tools)) {
+    const declared = object(object(tool)['function']);
+    const { name } = declared;
+    if (typeof name === 'string' && name !== '' && prompt.includes(name)) {
+      return { name, arguments: JSON.stringify(argumentsFor(object(declared['parameters']))) };
+    }
+  }
+  return undefined;
+}
+
+function argumentsFor(schema: Fields): Fields {
+  const properties = object(schema['properties']);
+  const required = list(schema['required']).filter((name) => typeof name === 'string');
+  return Object.fromEntries(required.map((name) => [name, valueFor(object(properties[name]))]));
+}
+
+function valueFor(schema: Fields): unknown {
+  const [choice] = list(schema['enum']);
+  if (choice !== undefined) return choice;
+  switch (schema['type']) {
+    case 'number':
+    case 'integer':
+      return 1;
+    case 'boolean':
+      return true;
+    case 'array':
+      return [];
+    case 'object':
+      return argumentsFor(schema);
+    default:
+      return 'demo';
+  }
+}

@@ -1,0 +1,113 @@
+import { collect, type ByteSink, type ByteStream } from '../../domain/bytes.ts';
+import type { ChatExchange, ChatRequest } from '../../domain/chat/chat.ts';
+import type { ChatProvider, Deployment } from '../../domain/chat/provider.ts';
+import type { HttpClient, UpstreamAnswer } from '../../domain/http.ts';
+import { errorOf, isAnswer, parseJson } from '../../wire/chat-completions/answer.ts';
+import { streamedExchange, wholeExchange } from '../../wire/chat-completions/exchange.ts';
+import { EventRelay } from '../../wire/chat-completions/relay.ts';
+import { upstreamRequest } from '../../wire/chat-completions/request.ts';
+import { errorInside, garbled, refusal, transportFailure } from './failures.ts';
+
+const OPENAI_BASE = 'https://api.openai.com/v1';
+/** Most bytes of a whole answer; a longer one cannot be priced and is refused. */
+const ANSWER_LIMIT = 64 * 1024 * 1024;
+/** Media types that cannot be a stream. Others can: not every upstream names its streams rightly. */
+const NO_STREAM = /^(\s*$|application\/(json|problem)|text\/html)/i;
+/** Most bytes of an error's body that are read. */
+const ERROR_LIMIT = 1024 * 1024;
+
+/** Speaks chat-completions to OpenAI and to everything that speaks as it does (`api_base`). */
+export function createOpenAiCompatible(http: HttpClient): ChatProvider {
+  return {
+    name: 'openai',
+    async send(deployment, request, signal) {
+      const answer = await post(http, deployment, request, signal);
+      if (answer.status < 200 || answer.status > 299) {
+        throw refusal(deployment, answer.status, await readBody(deployment, answer, ERROR_LIMIT));
+      }
+      return request.stream ? await streamed(deployment, request, answer) : await whole(deployment, request, answer);
+    },
+  };
+}
+
+async function post(
+  http: HttpClient,
+  deployment: Deployment,
+  request: ChatRequest,
+  signal: AbortSignal,
+): Promise<UpstreamAnswer> {
+  const headers: Record<string, string> = { 'content-type': 'application/json' };
+  if (deployment.apiKey) headers['authorization'] = `Bearer ${deployment.apiKey.reveal()}`;
+  try {
+    return await http.post(
+      `${deployment.apiBase ?? OPENAI_BASE}/chat/completions`,
+      headers,
+      upstreamRequest(request, deployment.upstreamModel),
+      { signal, headersTimeoutMs: deployment.timeoutSeconds * 1000 },
+    );
+  } catch (error) {
+    throw transportFailure(deployment, error);
+  }
+}
+
+async function readBody(deployment: Deployment, answer: UpstreamAnswer, limit: number): Promise<Uint8Array | null> {
+  try {
+    return await collect(answer.body, limit);
+  } catch (error) {
+    throw transportFailure(deployment, error);
+  }
+}
+
+/** An answer that comes whole: read before it counts, because a 200 may carry an error or nonsense. */
+async function whole(deployment: Deployment, request: ChatRequest, answer: UpstreamAnswer): Promise<ChatExchange> {
+  const bytes = await readBody(deployment, answer, ANSWER_LIMIT);
+  if (bytes === null) throw garbled(deployment, `it has more than ${ANSWER_LIMIT} bytes`);
+  const value = parseJson(bytes);
+  const error = errorOf(value);
+  if (error !== null) throw errorInside(deployment, error);
+  if (!isAnswer(value)) throw garbled(deployment, 'it is no chat completion');
+  return wholeExchange(
+    { status: answer.status, headers: answer.headers },
+    { bytes, value },
+    { model: request.model, textLimit: request.textLimit ?? 0 },
+  );
+}
+
+async function streamed(deployment: Deployment, request: ChatRequest, answer: UpstreamAnswer): Promise<ChatExchange> {
+  if (NO_STREAM.test(answer.headers['content-type'] ?? '')) throw await notAStream(deployment, answer);
+  const relay = new EventRelay(translated(deployment, answer.body), {
+    model: request.model,
+    dropUsage: !request.includeUsage,
+    textLimit: request.textLimit ?? 0,
+    refused: (error) => errorInside(deployment, error),
+    garbled: (fault) => garbled(deployment, fault),
+  });
+  await relay.opened;
+  return streamedExchange({ status: answer.status, headers: answer.headers }, relay);
+}
+
+async function notAStream(deployment: Deployment, answer: UpstreamAnswer): Promise<unknown> {
+  const bytes = await readBody(deployment, answer, ERROR_LIMIT);
+  const error = bytes === null ? null : errorOf(parseJson(bytes));
+  return error === null
+    ? garbled(deployment, 'a stream was asked for, and it is none')
+    : errorInside(deployment, error);
+}
+
+/** The same stream, failing in the words callers know. */
+function translated(deployment: Deployment, body: ByteStream): ByteStream {
+  return {
+    pipe(sink: ByteSink) {
+      body.pipe({
+        chunk: (bytes) => sink.chunk(bytes),
+        done: () => sink.done(),
+        fail(error) {
+          const failure = transportFailure(deployment, error);
+          sink.fail(failure instanceof Error ? failure : error);
+        },
+      });
+    },
+    resume: () => body.resume(),
+    cancel: () => body.cancel(),
+  };
+}

@@ -1,0 +1,176 @@
+import { readFileSync } from 'node:fs';
+import { LineCounter, parseDocument, type Document } from 'yaml';
+import { z } from 'zod';
+import { type Deployment, PROVIDER_NAMES } from '../domain/chat/provider.ts';
+import { Secret } from '../domain/secret.ts';
+
+/** One thing wrong with the configuration, and where. */
+export interface ConfigFault {
+  /** File or environment variable it stands in. */
+  readonly source: string;
+  /** 1-based line, when it stands in a file. */
+  readonly line: number | null;
+  /** Dotted path of the setting, e.g. `model_list.0.litellm_params.model`. */
+  readonly key: string;
+  readonly message: string;
+}
+
+/** The configuration cannot be used; all faults at once. */
+export class ConfigError extends Error {
+  readonly faults: readonly ConfigFault[];
+  constructor(faults: readonly ConfigFault[]) {
+    super(faults.map(faultText).join('\n'));
+    this.name = 'ConfigError';
+    this.faults = faults;
+  }
+}
+
+const faultText = ({ source, line, key, message }: ConfigFault): string =>
+  `${source}${line === null ? '' : `:${line}`}: ${key === '' ? '' : `${key}: `}${message}`;
+
+/** What the file may say. Keys we do not know are left alone: one file serves several programs. */
+const modelEntry = z.looseObject({
+  model_name: z.string().min(1),
+  litellm_params: z.looseObject({
+    model: z.string().min(1),
+    api_base: z.string().optional(),
+    api_key: z.string().optional(),
+    timeout: z.number().positive().optional(),
+  }),
+  model_info: z.looseObject({ id: z.string().min(1).optional(), base_model: z.string().optional() }).optional(),
+});
+
+const configFile = z.looseObject({
+  model_list: z.array(modelEntry).nullish(),
+  general_settings: z
+    .looseObject({
+      master_key: z.string().optional(),
+      database_url: z.string().optional(),
+      max_request_size_mb: z.number().positive().optional(),
+      store_prompts_in_spend_logs: z.boolean().optional(),
+      demo_model: z.boolean().optional(),
+      graphql_introspection: z.boolean().optional(),
+      graphiql: z.boolean().optional(),
+    })
+    .nullish(),
+});
+
+/** What the process takes from its config file; null where the file is silent. */
+export interface FileSettings {
+  readonly deployments: readonly Deployment[];
+  readonly masterKey: Secret | null;
+  readonly databaseUrl: string | null;
+  readonly maxRequestBytes: number | null;
+  readonly capturePrompts: boolean | null;
+  readonly demoModel: boolean | null;
+  readonly introspection: boolean | null;
+  readonly graphiql: boolean | null;
+}
+
+const REFERENCE = /^os\.environ\/(.+)$/;
+/** Seconds to wait for the head of an answer where the file sets none. */
+const DEFAULT_TIMEOUT_SECONDS = 600;
+const MEGABYTE = 1024 * 1024;
+
+type Path = readonly (string | number)[];
+
+/** Reads and checks the whole file. Throws ConfigError with every fault, each with its line. */
+export function readConfigFile(file: string, env: NodeJS.ProcessEnv): FileSettings {
+  const lines = new LineCounter();
+  const document = parseDocument(readText(file), { lineCounter: lines, prettyErrors: false });
+  const lineOf = (path: Path): number => lines.linePos(offsetOf(document, path)).line;
+  const syntax = document.errors.map((error) => ({
+    source: file,
+    line: lines.linePos(error.pos[0]).line,
+    key: '',
+    message: error.message,
+  }));
+  if (syntax.length > 0) throw new ConfigError(syntax);
+
+  const faults: ConfigFault[] = [];
+  const resolved = resolveReferences(document.toJS() ?? {}, [], (path, name) => {
+    const value = env[name];
+    if (value === undefined || value === '') {
+      const message = `the environment variable ${name} it refers to is not set`;
+      faults.push({ source: file, line: lineOf(path), key: path.join('.'), message });
+    }
+    return value ?? '';
+  });
+  const parsed = configFile.safeParse(resolved);
+  for (const issue of parsed.error?.issues ?? []) {
+    const path = issue.path.map((part) => (typeof part === 'symbol' ? part.toString() : part));
+    faults.push({ source: file, line: lineOf(path), key: path.join('.'), message: issue.message });
+  }
+  if (!parsed.success) throw new ConfigError(faults);
+  const { model_list: models, general_settings: general } = parsed.data;
+  const deployments = (models ?? []).map(toDeployment);
+  for (const [index, { provider, apiBase }] of deployments.entries()) {
+    if (apiBase !== null || PROVIDER_NAMES.some((name) => name === provider)) continue;
+    const path = ['model_list', index, 'litellm_params', 'model'];
+    const message = `the provider "${provider}" is not known (${PROVIDER_NAMES.join(', ')}); set api_base if it speaks chat-completions`;
+    faults.push({ source: file, line: lineOf(path), key: path.join('.'), message });
+  }
+  if (faults.length > 0) throw new ConfigError(faults);
+
+  return {
+    deployments,
+    masterKey: general?.master_key === undefined ? null : new Secret(general.master_key),
+    databaseUrl: general?.database_url ?? null,
+    maxRequestBytes: general?.max_request_size_mb === undefined ? null : general.max_request_size_mb * MEGABYTE,
+    capturePrompts: general?.store_prompts_in_spend_logs ?? null,
+    demoModel: general?.demo_model ?? null,
+    introspection: general?.graphql_introspection ?? null,
+    graphiql: general?.graphiql ?? null,
+  };
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    throw new ConfigError([{ source: file, line: null, key: '', message: `cannot be read (${code})` }]);
+  }
+}
+
+/** Where a setting stands in the text; the nearest enclosing one when it is missing. */
+function offsetOf(document: Document, path: Path): number {
+  for (let length = path.length; length > 0; length -= 1) {
+    const node: unknown = document.getIn(path.slice(0, length), true);
+    if (typeof node === 'object' && node !== null && 'range' in node && Array.isArray(node.range))
+      return Number(node.range[0]);
+  }
+  return 0;
+}
+
+/** The value with every `os.environ/NAME` text replaced by what `lookUp` gives for it. */
+function resolveReferences(value: unknown, path: Path, lookUp: (path: Path, name: string) => string): unknown {
+  if (typeof value === 'string') {
+    const name = REFERENCE.exec(value)?.[1];
+    return name === undefined ? value : lookUp(path, name);
+  }
+  if (Array.isArray(value)) return value.map((item, index) => resolveReferences(item, [...path, index], lookUp));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, resolveReferences(item, [...path, key], lookUp)]),
+  );
+}
+
+/** `openai/gpt-4o` names provider and upstream model; a bare name is an OpenAI-compatible one, or our own `demo`. */
+function toDeployment(entry: z.infer<typeof modelEntry>, index: number): Deployment {
+  const { model_name: modelGroup, litellm_params: params, model_info: info } = entry;
+  const slash = params.model.indexOf('/');
+  return {
+    id: info?.id ?? `${modelGroup}#${index + 1}`,
+    modelGroup,
+    provider: slash === -1 ? (params.model === 'demo' ? 'demo' : 'openai') : params.model.slice(0, slash),
+    upstreamModel: params.model.slice(slash + 1),
+    apiBase: params.api_base?.replace(/\/+$/, '') ?? null,
+    apiKey: params.api_key === undefined ? null : new Secret(params.api_key),
+    timeoutSeconds: params.timeout ?? DEFAULT_TIMEOUT_SECONDS,
+    priceOverrides: Object.fromEntries(
+      Object.entries(params).filter(([key]) => /_cost(_|$)|_cost_per_|^tiered_pricing$/.test(key)),
+    ),
+    baseModel: info?.base_model ?? null,
+  };
+}

@@ -1,0 +1,34 @@
+import { hash, randomBytes, randomUUIDv7 } from 'node:crypto';
+import type { Ids } from '../domain/clock.ts';
+import type { KeySmith } from '../domain/keys/virtual-key.ts';
+
+/** Random bytes are drawn from the system in pools: a call needs 24 of them. */
+const POOL_BYTES = 4096;
+let pool = Buffer.alloc(0);
+let used = 0;
+
+function randomHex(bytes: number): string {
+  if (used + bytes > pool.length) {
+    pool = randomBytes(POOL_BYTES);
+    used = 0;
+  }
+  const hex = pool.toString('hex', used, used + bytes);
+  used += bytes;
+  return /^0+$/.test(hex) ? randomHex(bytes) : hex;
+}
+
+/**
+ * Identifiers from the system's random source. UUIDs begin with the time, so that rows named by them are written
+ * side by side and an index of them grows at its end.
+ */
+export const randomIds: Ids = {
+  uuid: () => randomUUIDv7(),
+  traceId: () => randomHex(16),
+  spanId: () => randomHex(8),
+};
+
+/** Keys of 192 random bits, kept only as SHA-256. */
+export const keySmith: KeySmith = {
+  make: () => `sk-${randomBytes(24).toString('base64url')}`,
+  hash: (key) => hash('sha256', key, 'hex'),
+};

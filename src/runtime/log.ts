@@ -1,0 +1,32 @@
+import { pino } from 'pino';
+
+/** What the house writes to its log: an event, and facts about it. Never headers, bodies or keys. */
+export interface Log {
+  debug(facts: object, event: string): void;
+  info(facts: object, event: string): void;
+  warn(facts: object, event: string): void;
+  error(facts: object, event: string): void;
+}
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** JSON lines on standard error, so that standard output stays for people. */
+export function createLog(level: LogLevel): Log {
+  return pino(
+    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: factsOf } },
+    pino.destination(2),
+  );
+}
+
+/** Causes of causes that are still told. */
+const MOST_CAUSES = 4;
+
+/** What the log may say of a failure. What it carries beside can be a caller's: a parse error quotes its request. */
+export function factsOf(error: unknown, causes = MOST_CAUSES): unknown {
+  if (!(error instanceof Error)) return { type: typeof error };
+  const { name, message, stack, cause } = error;
+  const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {};
+  const origin = cause instanceof Error && causes > 0 ? { cause: factsOf(cause, causes - 1) } : {};
+  return { type: name, message, stack, ...code, ...origin };
+}

@@ -1,0 +1,191 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { Deployment } from '../domain/chat/provider.ts';
+import type { KeySmith } from '../domain/keys/virtual-key.ts';
+import { Secret } from '../domain/secret.ts';
+import { ConfigError, type ConfigFault, type FileSettings, readConfigFile } from './config-file.ts';
+import { LOG_LEVELS, type LogLevel } from './log.ts';
+
+/** Everything the process is told, read once and checked whole. */
+export interface Settings {
+  /** Address and port to listen on; port 0 takes a free one. */
+  readonly host: string;
+  readonly port: number;
+  /** Where the embedded database and the generated admin key live. */
+  readonly dataDir: string;
+  /** Null keeps an SQLite file in the data folder. */
+  readonly databaseUrl: string | null;
+  /** Forces an SQLite driver; null takes `sqlite3` where it is installed. */
+  readonly sqliteDriver: 'sqlite3' | 'node:sqlite' | null;
+  readonly masterKey: Secret;
+  /** Where the admin key comes from, for the first words at start. */
+  readonly masterKeySource: 'environment' | 'config file' | 'data folder' | 'generated';
+  readonly deployments: readonly Deployment[];
+  /** Serves the built-in `demo` model. */
+  readonly demoModel: boolean;
+  readonly maxRequestBytes: number;
+  /** Keeps prompts and answers on the gateway's own spans. */
+  readonly capturePrompts: boolean;
+  readonly introspection: boolean;
+  readonly graphiql: boolean;
+  readonly catalogUrl: string | null;
+  readonly catalogRefreshSeconds: number;
+  readonly logLevel: LogLevel;
+  /** Things that are allowed but unwise, to be said at start. */
+  readonly warnings: readonly string[];
+}
+
+/** Keys printed in tutorials; whoever uses one has no key. */
+const PUBLIC_KEYS = new Set(['sk-1234', 'sk-12345', 'sk-123', 'sk-test', 'sk-my-master-key', 'sk-change-me']);
+const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1']);
+const DEFAULT_MAX_REQUEST_BYTES = 32 * 1024 * 1024;
+const SILENT_FILE: FileSettings = {
+  deployments: [],
+  masterKey: null,
+  databaseUrl: null,
+  maxRequestBytes: null,
+  capturePrompts: null,
+  demoModel: null,
+  introspection: null,
+  graphiql: null,
+};
+
+/**
+ * Reads arguments, environment and config file, in that order of precedence. Throws ConfigError with
+ * every fault. Creates the data folder, and in it an admin key when none is configured.
+ */
+export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, smith: KeySmith): Settings {
+  const args = readArguments(argv);
+  const faults: ConfigFault[] = [];
+  const wholeNumber = (name: string, value: string | undefined, otherwise: number, most: number): number => {
+    if (value === undefined || value === '') return otherwise;
+    const number = Number(value);
+    if (Number.isInteger(number) && number >= 0 && number <= most) return number;
+    faults.push({
+      source: 'environment',
+      line: null,
+      key: name,
+      message: `"${value}" is not a whole number from 0 to ${most}`,
+    });
+    return otherwise;
+  };
+
+  const oneOf = <Choice extends string>(name: string, choices: readonly Choice[], otherwise: Choice): Choice => {
+    const value = env[name];
+    if (value === undefined || value === '') return otherwise;
+    const chosen = choices.find((choice) => choice === value);
+    if (chosen) return chosen;
+    faults.push({
+      source: 'environment',
+      line: null,
+      key: name,
+      message: `"${value}" is not one of ${choices.join(', ')}`,
+    });
+    return otherwise;
+  };
+
+  const configPath = args.config ?? env['CONFIG_FILE_PATH'];
+  const file = readFile(configPath, env, faults);
+  const host = args.host ?? env['HOST'] ?? '127.0.0.1';
+  const port = wholeNumber('PORT', args.port ?? env['PORT'], 4000, 65_535);
+  const catalogRefreshSeconds = wholeNumber(
+    'LENSGATE_CATALOG_REFRESH_SECONDS',
+    env['LENSGATE_CATALOG_REFRESH_SECONDS'],
+    60,
+    86_400,
+  );
+  const logLevel = oneOf('LENSGATE_LOG_LEVEL', LOG_LEVELS, 'info');
+  const sqliteDriver = oneOf('LENSGATE_SQLITE_DRIVER', ['auto', 'sqlite3', 'node:sqlite'], 'auto');
+  const environmentKey = env['LITELLM_MASTER_KEY'];
+  const configured = environmentKey ? new Secret(environmentKey) : file.masterKey;
+  const keySource = environmentKey ? 'LITELLM_MASTER_KEY' : 'general_settings.master_key';
+  const warnings: string[] = [];
+  if (configured) checkMasterKey(configured, { host, source: keySource, env, faults, warnings });
+  if (faults.length > 0) throw new ConfigError(faults);
+
+  const dataDir = resolve(env['LENSGATE_DATA_DIR'] || '.lensgate');
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const kept = configured
+    ? { key: configured, source: environmentKey ? ('environment' as const) : ('config file' as const) }
+    : keepMasterKey(dataDir, smith);
+  return Object.freeze({
+    host,
+    port,
+    dataDir,
+    databaseUrl: env['DATABASE_URL'] || file.databaseUrl,
+    sqliteDriver: sqliteDriver === 'auto' ? null : sqliteDriver,
+    masterKey: kept.key,
+    masterKeySource: kept.source,
+    deployments: file.deployments,
+    demoModel: file.demoModel ?? true,
+    maxRequestBytes: file.maxRequestBytes ?? DEFAULT_MAX_REQUEST_BYTES,
+    capturePrompts: file.capturePrompts ?? false,
+    introspection: file.introspection ?? true,
+    graphiql: file.graphiql ?? true,
+    catalogUrl: env['LITELLM_MODEL_COST_MAP_URL'] || null,
+    catalogRefreshSeconds,
+    logLevel,
+    warnings,
+  });
+}
+
+function readArguments(argv: readonly string[]): { config?: string; port?: string; host?: string } {
+  try {
+    return parseArgs({
+      args: [...argv],
+      options: { config: { type: 'string' }, port: { type: 'string' }, host: { type: 'string' } },
+    }).values;
+  } catch (error) {
+    const message = `${error instanceof Error ? error.message : String(error)} (known: --config FILE, --port N, --host H)`;
+    throw new ConfigError([{ source: 'arguments', line: null, key: '', message }]);
+  }
+}
+
+function readFile(path: string | undefined, env: NodeJS.ProcessEnv, faults: ConfigFault[]): FileSettings {
+  if (!path) return SILENT_FILE;
+  try {
+    return readConfigFile(path, env);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    faults.push(...error.faults);
+    return SILENT_FILE;
+  }
+}
+
+function checkMasterKey(
+  key: Secret,
+  about: {
+    readonly host: string;
+    readonly source: string;
+    readonly env: NodeJS.ProcessEnv;
+    readonly faults: ConfigFault[];
+    readonly warnings: string[];
+  },
+): void {
+  const fault = (message: string): void => {
+    about.faults.push({ source: 'admin key', line: null, key: about.source, message });
+  };
+  if (!key.reveal().startsWith('sk-')) return fault('must begin with "sk-"');
+  if (!PUBLIC_KEYS.has(key.reveal())) return;
+  const permitted = about.env['LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY'] === 'true';
+  if (LOOPBACK.has(about.host) || permitted) {
+    about.warnings.push(
+      `The admin key in ${about.source} is publicly known. Anyone who can reach this port is an admin.`,
+    );
+    return;
+  }
+  fault(`is publicly known; it is accepted on a loopback address only, not on ${about.host}`);
+}
+
+/** The admin key of this data folder; made strong, with owner-only rights, the first time. */
+function keepMasterKey(dataDir: string, smith: KeySmith): { key: Secret; source: 'data folder' | 'generated' } {
+  const file = join(dataDir, 'admin-key');
+  if (existsSync(file)) {
+    chmodSync(file, 0o600);
+    return { key: new Secret(readFileSync(file, 'utf8').trim()), source: 'data folder' };
+  }
+  const key = smith.make();
+  writeFileSync(file, `${key}\n`, { mode: 0o600, flag: 'wx' });
+  return { key: new Secret(key), source: 'generated' };
+}

@@ -1,0 +1,132 @@
+import type { ChatDelta, Usage } from '../../domain/chat/chat.ts';
+
+/** What we read of an answer or of one chunk of it; null where it does not say. */
+export interface AnswerFacts {
+  readonly id: string | null;
+  readonly model: string | null;
+  readonly finishReason: string | null;
+  readonly usage: Usage | null;
+  readonly error: AnswerError | null;
+}
+
+/** A failure as chat-completions upstreams word it, alone or inside an answer. */
+export interface AnswerError {
+  readonly message: string;
+  readonly type: string | null;
+  readonly param: string | null;
+  readonly code: string | null;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const object = (value: unknown): Fields => (isObject(value) ? value : {});
+const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+/** Counts arrive as numbers; anything else is no count. */
+const count = (value: unknown): number | null =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
+
+/** Parsed JSON, or undefined when the text is none. */
+export function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a parsed body can be an answer, a chunk of one, or an error. */
+export function isAnswer(value: unknown): boolean {
+  return isObject(value) && (Array.isArray(value['choices']) || errorOf(value) !== null);
+}
+
+/** What an answer, or one chunk of a streamed one, says. */
+export function factsOf(value: unknown): AnswerFacts {
+  const answer = object(value);
+  const reasons = list(answer['choices']).map((choice) => text(object(choice)['finish_reason']));
+  return {
+    id: text(answer['id']),
+    model: text(answer['model']),
+    finishReason: reasons.find((reason) => reason !== null) ?? null,
+    usage: usageOf(answer['usage']),
+    error: errorOf(answer),
+  };
+}
+
+/** The `usage` object of an answer; null when there is none, or it counts nothing. */
+function usageOf(value: unknown): Usage | null {
+  const usage = object(value);
+  const inputTokens = count(usage['prompt_tokens']);
+  const outputTokens = count(usage['completion_tokens']);
+  if (inputTokens === null && outputTokens === null) return null;
+  const prompt = object(usage['prompt_tokens_details']);
+  const completion = object(usage['completion_tokens_details']);
+  return {
+    inputTokens: inputTokens ?? 0,
+    outputTokens: outputTokens ?? 0,
+    cacheReadTokens: count(prompt['cached_tokens']) ?? count(usage['cache_read_input_tokens']) ?? 0,
+    cacheWriteTokens: count(prompt['cache_write_tokens']) ?? count(usage['cache_creation_input_tokens']) ?? 0,
+    reasoningTokens: count(completion['reasoning_tokens']) ?? 0,
+  };
+}
+
+/** The error a body carries, in any of the forms seen in the field; null when it carries none. */
+export function errorOf(value: unknown): AnswerError | null {
+  const { error } = object(value);
+  if (error === undefined || error === null) return null;
+  if (typeof error === 'string') return { message: error, type: null, param: null, code: null };
+  const fields = object(error);
+  const code = fields['code'];
+  return {
+    message: text(fields['message']) ?? JSON.stringify(error),
+    type: text(fields['type']),
+    param: text(fields['param']),
+    code: typeof code === 'number' ? String(code) : text(code),
+  };
+}
+
+/** Whether a chunk only counts tokens: no choice, but usage. */
+export function isUsageChunk(value: unknown): boolean {
+  const chunk = object(value);
+  return Array.isArray(chunk['choices']) && chunk['choices'].length === 0 && isObject(chunk['usage']);
+}
+
+/** The steps of the first choice in one chunk of a streamed answer, in order. */
+export function deltasOfChunk(value: unknown): readonly ChatDelta[] {
+  return deltasOf(value, 'delta');
+}
+
+/** A whole answer as the steps a stream of it would have had. */
+export function deltasOfAnswer(value: unknown): readonly ChatDelta[] {
+  return deltasOf(value, 'message');
+}
+
+function deltasOf(value: unknown, part: 'delta' | 'message'): readonly ChatDelta[] {
+  const answer = object(value);
+  const deltas: ChatDelta[] = [];
+  // Further choices (n > 1) have no place in one typed answer; their bytes go through the other lane.
+  const choice = object(list(answer['choices']).find((one) => (object(one)['index'] ?? 0) === 0));
+  const said = object(choice[part]);
+  const reasoning = text(said['reasoning_content']) ?? text(said['reasoning']) ?? '';
+  if (reasoning !== '') deltas.push({ kind: 'reasoning', text: reasoning });
+  const content = text(said['content']) ?? text(said['refusal']) ?? '';
+  if (content !== '') deltas.push({ kind: 'text', text: content });
+  list(said['tool_calls']).forEach((item, position) => {
+    const call = object(item);
+    const called = object(call['function']);
+    deltas.push({
+      kind: 'toolCall',
+      index: count(call['index']) ?? position,
+      id: text(call['id']),
+      name: text(called['name']),
+      arguments: text(called['arguments']) ?? '',
+    });
+  });
+  const reason = text(choice['finish_reason']);
+  if (reason !== null) deltas.push({ kind: 'finish', reason });
+  const usage = usageOf(answer['usage']);
+  if (usage !== null) deltas.push({ kind: 'usage', usage });
+  return deltas;
+}

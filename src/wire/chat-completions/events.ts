@@ -1,0 +1,97 @@
+import { asBuffer } from './members.ts';
+
+const LF = 0x0a;
+const CR = 0x0d;
+/** Most bytes one event may have before its stream counts as garbage. */
+const EVENT_LIMIT = 32 * 1024 * 1024;
+
+const DATA_FIELD = Buffer.from('data:');
+const SPACE = 0x20;
+const DATA_LINE = Buffer.from('data: ');
+const BLANK_LINE = Buffer.from('\n\n');
+
+/** Collects chunks cut anywhere into runs of complete events. */
+export interface EventBuffer {
+  /** The bytes of every event this chunk completes, from where the last run ended; null when it completes none. */
+  add(chunk: Uint8Array): Buffer | null;
+  /** What was left without its closing blank line when the stream ended; null when nothing was. */
+  rest(): Buffer | null;
+}
+
+/** Throws RangeError when one event grows past all measure. */
+export function createEventBuffer(limit = EVENT_LIMIT): EventBuffer {
+  let held: Buffer[] = [];
+  let heldBytes = 0;
+  return {
+    add(chunk) {
+      const bytes = asBuffer(chunk);
+      // Joined only when an event may end here, so that a long event in many chunks is not copied each time.
+      if (bytes.indexOf(LF) === -1) {
+        heldBytes += bytes.length;
+        if (heldBytes > limit) throw new RangeError(`An event of more than ${limit} bytes.`);
+        held.push(bytes);
+        return null;
+      }
+      const joined = held.length === 0 ? bytes : Buffer.concat([...held, bytes]);
+      const end = endOfLastEvent(joined);
+      held = end < joined.length ? [joined.subarray(end)] : [];
+      heldBytes = joined.length - end;
+      if (heldBytes > limit) throw new RangeError(`An event of more than ${limit} bytes.`);
+      return end === 0 ? null : joined.subarray(0, end);
+    },
+    rest() {
+      const rest = heldBytes === 0 ? null : Buffer.concat(held);
+      held = [];
+      heldBytes = 0;
+      return rest;
+    },
+  };
+}
+
+/** Offset after the last blank line; 0 when there is none. Lines end in LF or CR LF. */
+function endOfLastEvent(bytes: Buffer): number {
+  for (let lf = bytes.lastIndexOf(LF); lf > 0; lf = bytes.lastIndexOf(LF, lf - 1)) {
+    if (bytes[lf - 1] === LF || (bytes[lf - 1] === CR && bytes[lf - 2] === LF)) return lf + 1;
+  }
+  return 0;
+}
+
+/** Offset after the event that begins at `from`; the end of the bytes when no blank line follows. */
+export function endOfEvent(bytes: Buffer, from: number): number {
+  for (let lf = bytes.indexOf(LF, from); lf !== -1; lf = bytes.indexOf(LF, lf + 1)) {
+    if (bytes[lf + 1] === LF) return lf + 2;
+    if (bytes[lf + 1] === CR && bytes[lf + 2] === LF) return lf + 3;
+  }
+  return bytes.length;
+}
+
+/** The data of one event, its lines joined; null for a comment or an event without data. */
+export function dataOf(event: Buffer): Buffer | null {
+  if (startsWith(event, DATA_FIELD)) {
+    const lf = event.indexOf(LF);
+    const oneLine = lf === -1 || event.length - lf <= 3;
+    if (oneLine) {
+      const begin = event[DATA_FIELD.length] === SPACE ? DATA_FIELD.length + 1 : DATA_FIELD.length;
+      const end = lf === -1 ? event.length : event[lf - 1] === CR ? lf - 1 : lf;
+      return event.subarray(begin, end);
+    }
+  }
+  const lines = event
+    .toString('utf8')
+    .split(/\r\n|\n/)
+    .filter((line) => line === 'data' || line.startsWith('data:'))
+    .map((line) => line.slice(DATA_FIELD.length).replace(/^ /, ''));
+  return lines.length === 0 ? null : Buffer.from(lines.join('\n'));
+}
+
+/** An event that carries this data: one line, or one for each of its own. */
+export function eventOf(data: Uint8Array | string): Buffer {
+  const bytes = typeof data === 'string' ? Buffer.from(data) : data;
+  if (bytes.indexOf(LF) === -1) return Buffer.concat([DATA_LINE, bytes, BLANK_LINE]);
+  const lines = asBuffer(bytes).toString('utf8').split('\n');
+  return Buffer.from(`${lines.map((line) => `data: ${line}\n`).join('')}\n`);
+}
+
+function startsWith(bytes: Buffer, prefix: Buffer): boolean {
+  return bytes.length >= prefix.length && bytes.compare(prefix, 0, prefix.length, 0, prefix.length) === 0;
+}

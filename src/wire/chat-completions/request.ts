@@ -1,0 +1,44 @@
+import type { ChatRequest } from '../../domain/chat/chat.ts';
+import { withMembers } from './members.ts';
+
+/** Fields of a request that speak to the gateway; no upstream is sent them. */
+export const GATEWAY_FIELDS = [
+  'litellm_metadata',
+  'tags',
+  'guardrails',
+  'include_guardrail_response',
+  'fallbacks',
+  'context_window_fallback_dict',
+  'disable_fallbacks',
+  'num_retries',
+  'timeout',
+  'stream_timeout',
+  'cache',
+  'caching',
+  'mock_response',
+  'mock_testing_fallbacks',
+  'mock_testing_context_fallbacks',
+  'mock_testing_content_policy_fallbacks',
+  'api_key',
+  'api_base',
+] as const;
+
+/**
+ * The request as the upstream gets it: its own model name, no gateway fields, and usage asked for on every
+ * stream. All other values go on byte for byte. `metadata` is the gateway's unless the caller asks the
+ * provider to store the answer with it, which is the only case in which the provider takes it.
+ */
+export function upstreamRequest(request: ChatRequest, upstreamModel: string): Uint8Array {
+  const { body } = request;
+  const changes: Record<string, string | null> = { model: JSON.stringify(upstreamModel) };
+  for (const field of GATEWAY_FIELDS) if (body[field] !== undefined) changes[field] = null;
+  if (body['metadata'] !== undefined && body['store'] !== true) changes['metadata'] = null;
+  if (request.stream && !request.includeUsage) {
+    const asked = body['stream_options'];
+    changes['stream_options'] = JSON.stringify({
+      ...(typeof asked === 'object' && asked !== null ? asked : {}),
+      include_usage: true,
+    });
+  }
+  return withMembers(request.bytes, changes);
+}

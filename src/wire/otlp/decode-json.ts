@@ -1,0 +1,101 @@
+import { type RawSpan, SPAN_KINDS } from '../../domain/traces/span.ts';
+import { type JsonObject, isObject, parseJson } from './json-text.ts';
+import { attributesOf, enumOf, idOf, messageOf, messagesOf, nanosOf, textOf } from './json-values.ts';
+import {
+  type Allowance,
+  allowanceOf,
+  assertCount,
+  type OtlpLimits,
+  spendHolder,
+  spendSpan,
+  undecodable,
+} from './limits.ts';
+import { assertLink, assertSpan, eventTime, spanKindOf, spanStatusOf } from './span-rules.ts';
+
+const STATUS_CODES = ['UNSET', 'OK', 'ERROR'];
+
+/**
+ * Decodes an ExportTraceServiceRequest in its JSON encoding, in the order of the spans in it. Takes the
+ * dialects in use: ids in hex or base64, enums by number or name, 64-bit integers as text or number. Throws
+ * InvalidInput when it is not one or has an invalid span, TooLarge when it crosses a limit.
+ */
+export function decodeJson(body: Uint8Array, limits: OtlpLimits): readonly RawSpan[] {
+  const allowance = allowanceOf(limits);
+  const request = parseJson(body, allowance);
+  if (!isObject(request)) throw undecodable('it is not a JSON object');
+  const spans: RawSpan[] = [];
+  for (const resourceSpans of messagesOf(request['resourceSpans'], 'resourceSpans')) {
+    spendHolder(allowance);
+    const resource = {
+      attributes: attributesOf(messageOf(resourceSpans['resource'], 'resource')['attributes'], allowance),
+    };
+    for (const scopeSpans of messagesOf(resourceSpans['scopeSpans'], 'scopeSpans')) {
+      spendHolder(allowance);
+      const scope = readInstrumentationScope(messageOf(scopeSpans['scope'], 'scope'), allowance);
+      for (const span of messagesOf(scopeSpans['spans'], 'spans'))
+        spans.push(readSpan(span, spans.length, resource, scope, allowance));
+    }
+  }
+  return spans;
+}
+
+function readInstrumentationScope(scope: JsonObject, allowance: Allowance): RawSpan['instrumentationScope'] {
+  return {
+    name: textOf(scope['name'], 'scope.name', allowance),
+    version: textOf(scope['version'], 'scope.version', allowance),
+    attributes: attributesOf(scope['attributes'], allowance),
+  };
+}
+
+function readSpan(
+  span: JsonObject,
+  index: number,
+  resource: RawSpan['resource'],
+  instrumentationScope: RawSpan['instrumentationScope'],
+  allowance: Allowance,
+): RawSpan {
+  spendSpan(allowance);
+  const identity = {
+    traceId: idOf(span['traceId'], 16, 'traceId'),
+    spanId: idOf(span['spanId'], 8, 'spanId'),
+    parentSpanId: idOf(span['parentSpanId'], 8, 'parentSpanId'),
+    startNs: nanosOf(span['startTimeUnixNano'], 'startTimeUnixNano'),
+    endNs: nanosOf(span['endTimeUnixNano'], 'endTimeUnixNano'),
+  };
+  assertSpan(identity, index);
+  const status = messageOf(span['status'], 'status');
+  const events = messagesOf(span['events'], 'events');
+  const links = messagesOf(span['links'], 'links');
+  assertCount(events.length, allowance.limits.events, 'events');
+  assertCount(links.length, allowance.limits.links, 'links');
+  return {
+    ...identity,
+    parentSpanId: identity.parentSpanId === '' ? null : identity.parentSpanId,
+    name: textOf(span['name'], 'name', allowance),
+    kind: spanKindOf(enumOf(span['kind'], 'SPAN_KIND_', SPAN_KINDS)),
+    status: spanStatusOf(enumOf(status['code'], 'STATUS_CODE_', STATUS_CODES)),
+    statusMessage: textOf(status['message'], 'status.message', allowance),
+    attributes: attributesOf(span['attributes'], allowance),
+    events: events.map((event) => readEvent(event, allowance)),
+    links: links.map((link) => readLink(link, index, allowance)),
+    resource,
+    instrumentationScope,
+  };
+}
+
+function readEvent(event: JsonObject, allowance: Allowance): RawSpan['events'][number] {
+  spendHolder(allowance);
+  return {
+    name: textOf(event['name'], 'event.name', allowance),
+    timeNs: eventTime(nanosOf(event['timeUnixNano'], 'timeUnixNano')),
+    attributes: attributesOf(event['attributes'], allowance),
+  };
+}
+
+function readLink(link: JsonObject, spanIndex: number, allowance: Allowance): RawSpan['links'][number] {
+  spendHolder(allowance);
+  const traceId = idOf(link['traceId'], 16, 'link.traceId');
+  const spanId = idOf(link['spanId'], 8, 'link.spanId');
+  assertLink(traceId, spanId, spanIndex);
+  return { traceId, spanId, attributes: attributesOf(link['attributes'], allowance) };
+}

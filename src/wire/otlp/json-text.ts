@@ -1,0 +1,107 @@
+import { type Allowance, assertDepth, spendNode, undecodable } from './limits.ts';
+
+/** A JSON object whose members have not been looked at. */
+export interface JsonObject {
+  readonly [name: string]: unknown;
+}
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** More digits than a double is sure to hold. */
+const LONG_NUMBER = 15;
+/** A 64-bit integer has at most 19 digits and a sign; longer ones would only cost time. */
+const INTEGER = /^-?\d{1,20}$/;
+
+/**
+ * Parses a JSON body. Its size in keys, values and depth is paid for before anything is built from it;
+ * integers a double cannot hold become bigints. Throws TooLarge and InvalidInput.
+ */
+export function parseJson(body: Uint8Array, allowance: Allowance): unknown {
+  const hasLongNumbers = payForShape(Buffer.from(body.buffer, body.byteOffset, body.byteLength), allowance);
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(body);
+    return hasLongNumbers ? (JSON.parse(text, exactInteger) as unknown) : (JSON.parse(text) as unknown);
+  } catch (cause) {
+    throw undecodable('it is not valid JSON', cause);
+  }
+}
+
+function exactInteger(_name: string, value: unknown, context?: { readonly source?: string }): unknown {
+  if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
+  return context?.source !== undefined && INTEGER.test(context.source) ? BigInt(context.source) : value;
+}
+
+/** Walks the bytes without building anything; whether they are valid JSON is the parser's to say. */
+function payForShape(body: Buffer, allowance: Allowance): boolean {
+  let at = 0;
+  let depth = 0;
+  let hasLongNumbers = false;
+  while (at < body.length) {
+    switch (body[at] ?? 0) {
+      case 0x22: // "
+        spendNode(allowance);
+        at = endOfString(body, at + 1);
+        break;
+      case 0x7b: // {
+      case 0x5b: // [
+        spendNode(allowance);
+        assertDepth(allowance, ++depth);
+        at++;
+        break;
+      case 0x7d: // }
+      case 0x5d: // ]
+        depth--;
+        at++;
+        break;
+      case 0x2c: // ,
+      case 0x3a: // :
+      case 0x20:
+      case 0x09:
+      case 0x0a:
+      case 0x0d:
+        at++;
+        break;
+      default: {
+        spendNode(allowance);
+        const end = endOfLiteral(body, at);
+        hasLongNumbers ||= end - at > LONG_NUMBER;
+        at = end;
+      }
+    }
+  }
+  return hasLongNumbers;
+}
+
+/** Most strings are shorter than this, and finding their end by hand is then quicker than a native search. */
+const SHORT_STRING = 32;
+
+function endOfString(body: Buffer, from: number): number {
+  let at = from;
+  for (;;) {
+    const short = Math.min(at + SHORT_STRING, body.length);
+    while (at < short) {
+      const byte = body[at];
+      if (byte === 0x22) return at + 1;
+      at += byte === 0x5c ? 2 : 1;
+    }
+    if (at >= body.length) return body.length;
+    const quote = body.indexOf(0x22, at);
+    if (quote === -1) return body.length;
+    let backslashes = 0;
+    while (quote - backslashes > at && body[quote - backslashes - 1] === 0x5c) backslashes++;
+    if (backslashes % 2 === 0) return quote + 1;
+    at = quote + 1;
+  }
+}
+
+function endOfLiteral(body: Buffer, from: number): number {
+  let at = from + 1;
+  while (at < body.length) {
+    const byte = body[at] ?? 0;
+    if (byte <= 0x20 || byte === 0x22 || byte === 0x2c || byte === 0x3a) return at;
+    if (byte === 0x5b || byte === 0x5d || byte === 0x7b || byte === 0x7d) return at;
+    at++;
+  }
+  return at;
+}

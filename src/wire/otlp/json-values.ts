@@ -1,0 +1,133 @@
+import type { Attributes, AttributeValue } from '../../domain/traces/span.ts';
+import { setAttribute } from './attributes.ts';
+import { isObject, type JsonObject } from './json-text.ts';
+import { type Allowance, assertCount, spendValue, undecodable } from './limits.ts';
+
+const NO_ATTRIBUTES: Attributes = Object.freeze({});
+const UNSIGNED = /^\d{1,20}$/;
+const INTEGER = /^-?\d{1,19}$/;
+const NON_FINITE: Readonly<Record<string, number>> = {
+  NaN: Number.NaN,
+  Infinity: Number.POSITIVE_INFINITY,
+  '-Infinity': Number.NEGATIVE_INFINITY,
+};
+
+/** A list of messages; absent is empty. `name` is the member's, for the message. */
+export function messagesOf(value: unknown, name: string): readonly JsonObject[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) throw undecodable(`${name} is not an array`);
+  const items: readonly unknown[] = value;
+  if (!items.every(isObject)) throw undecodable(`${name} has an entry that is not an object`);
+  return items;
+}
+
+/** One message; absent is empty. */
+export function messageOf(value: unknown, name: string): JsonObject {
+  if (value === undefined || value === null) return {};
+  if (!isObject(value)) throw undecodable(`${name} is not an object`);
+  return value;
+}
+
+export function textOf(value: unknown, name: string, allowance: Allowance): string {
+  if (value === undefined || value === null) return '';
+  if (typeof value !== 'string') throw undecodable(`${name} is not a string`);
+  spendValue(allowance, Buffer.byteLength(value));
+  return value;
+}
+
+/**
+ * An id as lower-case hex. OTLP/JSON writes hex; protobuf's own JSON mapping writes base64, and both are in
+ * use. What is neither comes out as it is and is refused by the span's rules.
+ */
+export function idOf(value: unknown, bytes: 8 | 16, name: string): string {
+  if (value === undefined || value === null || value === '') return '';
+  if (typeof value !== 'string') throw undecodable(`${name} is not a string`);
+  if (value.length === bytes * 2 && /^[0-9a-fA-F]+$/.test(value)) return value.toLowerCase();
+  return bytesOf(value)?.toHex() ?? '?';
+}
+
+/** Unix nanoseconds: text or number, as both are in use. */
+export function nanosOf(value: unknown, name: string): bigint {
+  if (value === undefined || value === null) return 0n;
+  if (typeof value === 'bigint') return value;
+  if (typeof value === 'number' && Number.isInteger(value)) return BigInt(value);
+  if (typeof value === 'string' && UNSIGNED.test(value)) return BigInt(value);
+  throw undecodable(`${name} is not a number of nanoseconds`);
+}
+
+/** An enum's number, from itself or from its name without the common prefix; -1 when it is unknown. */
+export function enumOf(value: unknown, prefix: string, names: readonly string[]): number {
+  if (value === undefined || value === null) return 0;
+  if (typeof value === 'number') return value;
+  if (typeof value !== 'string') return -1;
+  return UNSIGNED.test(value) ? Number(value) : names.indexOf(value.replace(prefix, ''));
+}
+
+/** An attribute list. An entry that is no key and value is left out; no value is odd enough to cost a span. */
+export function attributesOf(value: unknown, allowance: Allowance): Attributes {
+  if (value === undefined || value === null) return NO_ATTRIBUTES;
+  if (!Array.isArray(value)) throw undecodable('attributes is not an array');
+  assertCount(value.length, allowance.limits.attributes, 'attributes');
+  return keyValuesOf(value, allowance);
+}
+
+function keyValuesOf(entries: readonly unknown[], allowance: Allowance): Attributes {
+  const attributes: Record<string, AttributeValue> = {};
+  for (const entry of entries) {
+    if (!isObject(entry)) continue;
+    const key = typeof entry['key'] === 'string' ? entry['key'] : '';
+    spendValue(allowance, Buffer.byteLength(key));
+    setAttribute(attributes, key, anyValueOf(entry['value'], allowance));
+  }
+  return attributes;
+}
+
+function anyValueOf(value: unknown, allowance: Allowance): AttributeValue {
+  if (value === undefined || value === null) return null;
+  if (!isObject(value)) return odd(value, allowance);
+  const text = value['stringValue'];
+  if (typeof text === 'string') {
+    spendValue(allowance, Buffer.byteLength(text));
+    return text;
+  }
+  spendValue(allowance, 0);
+  if (value['boolValue'] !== undefined) return odd(value['boolValue'], allowance);
+  if (value['intValue'] !== undefined) return integerOf(value['intValue'], allowance);
+  if (value['doubleValue'] !== undefined) return doubleOf(value['doubleValue'], allowance);
+  if (isObject(value['arrayValue'])) return listOf(value['arrayValue']).map((item) => anyValueOf(item, allowance));
+  if (isObject(value['kvlistValue'])) return keyValuesOf(listOf(value['kvlistValue']), allowance);
+  const base64 = value['bytesValue'];
+  if (typeof base64 === 'string') {
+    spendValue(allowance, base64.length);
+    return bytesOf(base64) ?? base64;
+  }
+  return Object.keys(value).length === 0 ? null : odd(value, allowance);
+}
+
+const listOf = ({ values }: JsonObject): readonly unknown[] => (Array.isArray(values) ? values : []);
+
+function integerOf(value: unknown, allowance: Allowance): AttributeValue {
+  if (typeof value !== 'string' || !INTEGER.test(value)) return odd(value, allowance);
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : BigInt(value);
+}
+
+function doubleOf(value: unknown, allowance: Allowance): AttributeValue {
+  if (typeof value !== 'string') return odd(value, allowance);
+  const number = NON_FINITE[value] ?? (value.trim() === '' ? Number.NaN : Number(value));
+  return Number.isNaN(number) && value !== 'NaN' ? odd(value, allowance) : number;
+}
+
+/** A value that is not of the type it is under, kept as the JSON it is: such trees are attribute values too. */
+function odd(value: unknown, allowance: Allowance): AttributeValue {
+  if (typeof value === 'string') spendValue(allowance, Buffer.byteLength(value));
+  return value as AttributeValue;
+}
+
+function bytesOf(base64: string): Uint8Array | null {
+  try {
+    return Uint8Array.fromBase64(base64, { alphabet: /[-_]/.test(base64) ? 'base64url' : 'base64' });
+  } catch {
+    return null;
+  }
+}

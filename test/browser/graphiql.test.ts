@@ -1,0 +1,114 @@
+import { existsSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../support/start-app.ts';
+
+const CHROMIUM = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
+const missing = !existsSync(CHROMIUM);
+// oxlint-disable-next-line no-console -- A test that did not run must say so.
+if (missing) console.warn(`SKIPPED: no Chromium at ${CHROMIUM}; set CHROMIUM_PATH to test GraphiQL in a browser.`);
+
+describe.skipIf(missing)('GraphiQL in a browser without a network', () => {
+  let app: TestApp;
+  let browser: Browser;
+  let page: Page;
+  const foreign: string[] = [];
+  const complaints: string[] = [];
+  const screenshots = mkdtempSync(join(tmpdir(), 'lensgate-graphiql-'));
+
+  beforeAll(async () => {
+    app = await startApp();
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+    page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+    await page.route('**/*', (route) => {
+      const url = route.request().url();
+      if (url.startsWith(app.url)) return route.continue();
+      foreign.push(url);
+      return route.abort();
+    });
+    page.setDefaultTimeout(5_000);
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('console', (message) => {
+      if (message.type() === 'error') complaints.push(message.text());
+    });
+    await page.goto(`${app.url}/graphql`, { timeout: 30_000 });
+    await page.getByRole('button', { name: 'Execute query (Ctrl-Enter)' }).waitFor({ timeout: 20_000 });
+    await page.getByLabel('Key', { exact: true }).fill(app.adminKey);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await app?.stop();
+  });
+  // The tabs slide into place after the page has come: a click on one under way is lost.
+  const open = async (tab: string): Promise<void> => {
+    const selected = page.locator('[role=tab][aria-selected=true]', { hasText: new RegExp(`^${tab}`) });
+    for (let tries = 0; (await selected.count()) === 0; tries += 1) {
+      if (tries === 20) throw new Error(`The tab ${tab} cannot be opened.`);
+      await page.getByRole('button', { name: tab, exact: true }).click();
+      await selected.waitFor({ timeout: 250 }).catch(() => {});
+    }
+  };
+  const execute = () => page.getByRole('button', { name: 'Execute query (Ctrl-Enter)' }).click();
+  const stop = () => page.getByRole('button', { name: 'Stop query (Ctrl-Enter)' }).click();
+  const result = () => page.getByLabel('Result Window');
+  const shoot = (name: string) => page.screenshot({ path: join(screenshots, `${name}.png`) });
+
+  it('fits the window', async () => {
+    const { scroll, inner } = await page.evaluate(() => ({
+      scroll: document.documentElement.scrollHeight,
+      inner: window.innerHeight,
+    }));
+    expect(scroll).toBeLessThanOrEqual(inner);
+  });
+
+  it('runs a mutation with the key from the field', async () => {
+    await open('Chat');
+    await execute();
+    await result().getByText('ChatCompletion').waitFor();
+    expect(
+      await result()
+        .getByText(/built-in.demo.model/)
+        .count(),
+    ).toBeGreaterThan(0);
+    await shoot('mutation');
+  });
+
+  it('runs a query with it', async () => {
+    await open('RecentTraces');
+    await execute();
+    await result().getByText('LLM').waitFor();
+    expect(
+      await result()
+        .getByText(/chat.demo/)
+        .count(),
+    ).toBeGreaterThan(0);
+    await shoot('query');
+  });
+
+  it('shows the events of a subscription as they come, until it is stopped', async () => {
+    await open('LiveTraces');
+    await execute();
+    await page.getByRole('button', { name: 'Stop query (Ctrl-Enter)' }).waitFor();
+    const answer = await app.call('POST', '/v1/chat/completions', {
+      model: 'demo',
+      messages: [{ role: 'user', content: 'from elsewhere' }],
+    });
+    expect(answer.status).toBe(200);
+    await result().getByText('traceUpdates').waitFor();
+    await shoot('subscription');
+    await stop();
+    await page.getByRole('button', { name: 'Execute query (Ctrl-Enter)' }).waitFor();
+  });
+
+  it('keeps the key for this tab only', async () => {
+    await page.reload({ timeout: 30_000 });
+    expect(await page.getByLabel('Key', { exact: true }).inputValue()).toBe(app.adminKey);
+    expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain(app.adminKey);
+  });
+
+  it('asked no other host for anything, and had nothing to complain of', () => {
+    expect({ foreign, complaints }).toEqual({ foreign: [], complaints: [] });
+  });
+});

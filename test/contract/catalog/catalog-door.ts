@@ -1,0 +1,50 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createLoaders } from '../../../resolvers/loaders.ts';
+import type { Platform } from '../../../resolvers/scope.ts';
+import { catalogRoutes } from '../../../rest-shims/catalog.ts';
+import { createRouter } from '../../../rest-shims/router.ts';
+import type { CatalogSource } from '../../../src/domain/catalog/catalog.ts';
+import { createPatternCompiler } from '../../../src/runtime/catalog-pattern.ts';
+import { createSnapshot, entryOf } from '../../../src/runtime/catalog-snapshot.ts';
+
+type Rows = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+/** A catalog of these rows, for tests that state every byte of their answer. */
+export function catalogOf(rows: Rows): CatalogSource {
+  const entries = Object.entries(rows).map(entryOf);
+  const snapshot = createSnapshot({ id: 'test', takenAt: new Date(0), source: 'file', entries });
+  return { current: () => snapshot };
+}
+
+/** The catalog's paths behind a real port, over any catalog. */
+export async function openCatalogDoor(catalog: CatalogSource): Promise<{ url: string; close(): Promise<void> }> {
+  // The catalog's operations use nothing else of the platform.
+  const platform = { catalog, patterns: createPatternCompiler() } as unknown as Platform;
+  const serve = createRouter({
+    rows: catalogRoutes,
+    identify: () => {
+      throw new Error('The catalog asks for no key.');
+    },
+    scopeFor: (caller) => ({
+      platform,
+      caller,
+      signal: new AbortController().signal,
+      loaders: createLoaders(platform.stores, caller),
+    }),
+    failed: () => {},
+    maxRequestBytes: 1024,
+  });
+  const server = createServer((request, response) => void serve(request, response, 'test'));
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve());
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

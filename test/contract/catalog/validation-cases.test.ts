@@ -1,0 +1,90 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+
+interface Case {
+  readonly request: string;
+  readonly status: number;
+  readonly allow: string | null;
+  readonly body: unknown;
+  readonly parsed?: { readonly page: unknown; readonly page_size: number };
+}
+
+const FILE = new URL('../../../../shared/data/fastapi_422_cases.json', import.meta.url);
+const present = existsSync(FILE);
+if (!present)
+  console.warn('SKIPPED: the measured validation cases (../shared/data/fastapi_422_cases.json) are not here.');
+
+/** Integers beyond what a number holds are kept as their digits. */
+const readJson = (json: string): unknown => JSON.parse(json.replace(/:\s*(\d{17,})(?=\s*[,}])/g, ':"$1"')) as unknown;
+
+const cases = present ? (readJson(readFileSync(FILE, 'utf8')) as { readonly cases: readonly Case[] }).cases : [];
+
+/** Sends the path byte for byte: `fetch` would tidy it. */
+function send(
+  url: string,
+  line: string,
+): Promise<{ status: number; allow: string | null; type: string; body: string }> {
+  const [method = 'GET', path = '/'] = line.split(' ');
+  return new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(url);
+    request({ hostname, port, method, path }, (response) => {
+      let body = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => {
+        body += chunk;
+      });
+      response.on('end', () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          allow: response.headers.allow ?? null,
+          type: response.headers['content-type'] ?? '',
+          body,
+        }),
+      );
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
+describe.skipIf(!present)('the measured validation cases', () => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startApp();
+  });
+  afterAll(() => app.stop());
+
+  // The last case was measured on an app with a body of its own for unknown ids; ours is the documented one. The
+  // billing path belongs to another noun.
+  const ours = cases.filter((measured) => !measured.request.includes('/billing/'));
+
+  it('are all here', () => {
+    expect([cases.length, ours.length]).toEqual([59, 58]);
+  });
+
+  it.each(ours.filter(({ parsed }) => parsed === undefined))('$request', async (measured) => {
+    const answer = await send(app.url, measured.request);
+    expect(answer).toEqual({
+      status: measured.status,
+      allow: measured.allow,
+      type: 'application/json',
+      body: bodyOf(measured),
+    });
+  });
+
+  it.each(ours.filter(({ parsed }) => parsed !== undefined))('$request', async ({ request: line, parsed }) => {
+    const answer = await send(app.url, line);
+    const { page, page_size } = readJson(answer.body) as Record<string, unknown>;
+    expect({ status: answer.status, page, page_size }).toEqual({
+      status: 200,
+      page: parsed?.page,
+      page_size: parsed?.page_size,
+    });
+  });
+});
+
+function bodyOf({ request: line, body }: Case): string {
+  if (line === 'GET /model_catalog/nope') return `{"detail":"Model 'nope' not found in catalog"}`;
+  return body === '' ? '' : JSON.stringify(body);
+}

@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+
+let app: TestApp;
+
+beforeAll(async () => {
+  const params = { model: 'openai/up-1', api_base: 'http://127.0.0.1:9/v1' };
+  app = await startApp({
+    config: {
+      model_list: [
+        { model_name: 'assistant', litellm_params: params },
+        { model_name: 'assistant', litellm_params: params },
+        { model_name: 'team/a', litellm_params: params },
+      ],
+    },
+  });
+});
+
+afterAll(() => app.stop());
+
+const model = (id: string) => ({ id, object: 'model', created: 1677610602, owned_by: 'openai' });
+
+async function read(path: string, headers: Record<string, string> = {}) {
+  const response = await app.call('GET', path, undefined, headers);
+  return { status: response.status, body: (await response.json()) as unknown };
+}
+
+async function keyFor(models: readonly string[]): Promise<Record<string, string>> {
+  const made = await app.call('POST', '/key/generate', { models });
+  const { key } = (await made.json()) as { key: string };
+  return { authorization: `Bearer ${key}` };
+}
+
+const unknownKey = { authorization: 'Bearer sk-nobody-knows-this' };
+
+describe('models.list', () => {
+  it.each(['/v1/models', '/models'])('models.list 200: each name once (%s)', async (path) => {
+    expect(await read(path)).toEqual({
+      status: 200,
+      body: { object: 'list', data: [model('assistant'), model('team/a'), model('demo')] },
+    });
+  });
+
+  it('models.list 200: only what the key may call', async () => {
+    expect(await read('/v1/models', await keyFor(['team/*', 'demo']))).toEqual({
+      status: 200,
+      body: { object: 'list', data: [model('team/a'), model('demo')] },
+    });
+  });
+
+  it('models.list 401: a key nobody knows', async () => {
+    expect((await read('/v1/models', unknownKey)).status).toBe(401);
+  });
+});
+
+describe('models.get', () => {
+  it.each(['/v1/models/team/a', '/models/team%2Fa'])('models.get 200: by a name with a slash (%s)', async (path) => {
+    expect(await read(path)).toEqual({ status: 200, body: model('team/a') });
+  });
+
+  it.each(['nothing', 'assistant'])(
+    'models.get 404: what is not there or not allowed looks the same (%s)',
+    async (id) => {
+      expect(await read(`/v1/models/${id}`, await keyFor(['demo']))).toEqual({
+        status: 404,
+        body: {
+          error: {
+            message: `The model \`${id}\` does not exist or you do not have access to it.`,
+            type: 'not_found_error',
+            param: null,
+            code: '404',
+          },
+        },
+      });
+    },
+  );
+
+  it('models.get 401: a key nobody knows', async () => {
+    expect((await read('/v1/models/demo', unknownKey)).status).toBe(401);
+  });
+});

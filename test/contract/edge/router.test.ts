@@ -1,0 +1,256 @@
+import { once } from 'node:events';
+import { createServer, request as httpRequest, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Scope } from '../../../resolvers/scope.ts';
+import { json, type RouteRow } from '../../../rest-shims/route.ts';
+import { createRouter, type RequestFailure, withAnswerHeaders } from '../../../rest-shims/router.ts';
+import {
+  Forbidden,
+  LimitExceeded,
+  NotFound,
+  Unauthenticated,
+  Unavailable,
+  UpstreamFailed,
+} from '../../../src/domain/errors.ts';
+
+const facts = { surface: 'proxy', category: null, credential: 'none', answers: [200], bodyLimit: 64 } as const;
+
+const failures: RequestFailure[] = [];
+
+const rows: readonly RouteRow[] = [
+  {
+    ...facts,
+    name: 'echo.body',
+    method: 'POST',
+    paths: ['/v1/echo', '/echo'],
+    handle: ({ body, search }) => json({ body: Buffer.from(body).toString(), search }),
+  },
+  { ...facts, name: 'echo.id', method: 'GET', paths: ['/things/*'], handle: ({ params }) => json(params['*']) },
+  {
+    ...facts,
+    name: 'secret.read',
+    method: 'GET',
+    paths: ['/secret'],
+    credential: 'required',
+    handle: (_request, { caller }) => json(caller?.keyHash),
+  },
+  {
+    ...facts,
+    name: 'fail.any',
+    method: 'GET',
+    paths: ['/fail/:how'],
+    handle({ params }) {
+      switch (String(params['how'])) {
+        case 'forbidden':
+          throw new Forbidden('Not you.');
+        case 'missing':
+          throw new NotFound('thing', 'x');
+        case 'budget':
+          throw new LimitExceeded('Budget has been exceeded!', 'budget');
+        case 'rate':
+          throw new LimitExceeded('Rate limit exceeded', 'requests', 60);
+        case 'slow':
+          throw new UpstreamFailed('litellm.Timeout: Timeout: OpenAIException - late', {
+            provider: 'openai',
+            upstreamStatus: null,
+            timedOut: true,
+          });
+        case 'away':
+          throw withAnswerHeaders(new Unavailable('Not now.', 2), { 'x-litellm-call-id': 'c1' });
+        default:
+          throw new TypeError('the connection string is postgres://user:hunter2@db');
+      }
+    },
+  },
+];
+
+let server: Server;
+let url: string;
+beforeAll(async () => {
+  const serve = createRouter({
+    rows,
+    maxRequestBytes: 1_000,
+    identify(key) {
+      if (key === 'sk-good') return { role: 'proxy_admin', keyHash: 'h', key: null, teamId: null, userId: null };
+      throw new Unauthenticated('Invalid proxy server token passed.', 'unknown');
+    },
+    scopeFor: (caller) => ({ caller }) as Scope,
+    failed: (failure) => failures.push(failure),
+  });
+  server = createServer((request, response) => void serve(request, response, 'r1'));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+async function ask(path: string, init: RequestInit = {}) {
+  const answer = await fetch(`${url}${path}`, init);
+  const { status, headers } = answer;
+  return { status, headers, body: await answer.json() };
+}
+
+describe('a request nobody serves', () => {
+  it('is 404 for an unknown path', async () => {
+    const { status, body } = await ask('/nowhere');
+    expect([status, body]).toEqual([404, { detail: 'Not Found' }]);
+  });
+
+  it.each(['GET', 'PUT', 'OPTIONS', 'DELETE'])('is 405 with Allow for %s on a path that takes POST', async (method) => {
+    const { status, body, headers } = await ask('/v1/echo', { method });
+    expect([status, body, headers.get('allow')]).toEqual([405, { detail: 'Method Not Allowed' }, 'POST']);
+  });
+
+  it('is 405 for HEAD on a path that takes GET', async () => {
+    const answer = await fetch(`${url}/things/a`, { method: 'HEAD' });
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET']);
+  });
+});
+
+describe('a request', () => {
+  it('reaches its row by every path, with body and query', async () => {
+    for (const path of ['/v1/echo', '/echo']) {
+      const { status, body } = await ask(`${path}?a=%20b`, { method: 'POST', body: 'hello' });
+      expect([status, body]).toEqual([200, { body: 'hello', search: 'a=%20b' }]);
+    }
+  });
+
+  it('may carry slashes in the tail, raw or encoded', async () => {
+    expect((await ask('/things/a/b')).body).toBe('a/b');
+    expect((await ask('/things/a%2Fb')).body).toBe('a/b');
+  });
+
+  it('with percent signs that decode to nothing still reaches its row', async () => {
+    for (const path of ['/things/%FF', '/things/a%zz']) expect((await ask(path)).status).toBe(200);
+    expect((await ask('/nowhere/%FF')).status).toBe(404);
+  });
+
+  it('has its body left alone where the method has none', async () => {
+    const request = httpRequest(`${url}/things/a`, { method: 'GET', headers: { 'content-length': '500' } });
+    request.end('x'.repeat(500));
+    const [answer] = await once(request, 'response');
+    expect(answer.statusCode).toBe(200);
+    answer.resume();
+  });
+});
+
+describe('an oversized body', () => {
+  const refusal = {
+    error: {
+      message: 'Request size is too large. Request size is 0 MB. Max size is 0 MB',
+      type: 'bad_request_error',
+      param: 'content-length',
+      code: '400',
+    },
+  };
+
+  it('is refused by its declared length before it is read', async () => {
+    const { status, body } = await ask('/echo', { method: 'POST', body: 'x'.repeat(65) });
+    expect([status, body]).toEqual([400, refusal]);
+  });
+
+  it('is refused when it grows past the limit undeclared', async () => {
+    const request = httpRequest(`${url}/echo`, { method: 'POST', headers: { 'transfer-encoding': 'chunked' } });
+    request.write('x'.repeat(60));
+    request.end('x'.repeat(10));
+    const [answer] = await once(request, 'response');
+    expect(answer.statusCode).toBe(400);
+    answer.resume();
+  });
+
+  it('is accepted at the limit', async () => {
+    expect((await ask('/echo', { method: 'POST', body: 'x'.repeat(64) })).status).toBe(200);
+  });
+});
+
+describe('a credential', () => {
+  it.each([
+    ['authorization', 'Bearer sk-good'],
+    ['authorization', 'bearer  sk-good'],
+    ['x-litellm-api-key', 'Bearer sk-good'],
+    ['x-gateway-api-key', 'sk-good'],
+    ['api-key', 'sk-good'],
+    ['x-api-key', 'sk-good'],
+    ['x-goog-api-key', 'sk-good'],
+  ])('is taken from %s: %s', async (name, value) => {
+    expect((await ask('/secret', { headers: { [name]: value } })).body).toBe('h');
+  });
+
+  it('of the gateway wins over one for the upstream', async () => {
+    const headers = { 'x-gateway-api-key': 'sk-good', authorization: 'Bearer upstream-token' };
+    expect((await ask('/secret', { headers })).status).toBe(200);
+  });
+
+  it('is demanded', async () => {
+    const { status, body } = await ask('/secret');
+    expect([status, body]).toEqual([
+      401,
+      {
+        error: {
+          message:
+            'Authentication Error, No api key passed in. Send it as `Authorization: Bearer sk-...`: the `Bearer ` prefix is needed.',
+          type: 'auth_error',
+          param: 'None',
+          code: '401',
+        },
+      },
+    ]);
+  });
+
+  it('must be a bearer', async () => {
+    const { status, body } = await ask('/secret', { headers: { authorization: 'Basic c2s6' } });
+    expect([status, body.error.type]).toEqual([401, 'auth_error']);
+    expect(body.error.message).toMatch(/^Authentication Error, Malformed API Key passed in\./);
+  });
+
+  it('nobody knows is 401 in the documented envelope', async () => {
+    const { status, body } = await ask('/secret', { headers: { authorization: 'Bearer sk-bad' } });
+    expect([status, body]).toEqual([
+      401,
+      {
+        error: {
+          message: 'Authentication Error, Invalid proxy server token passed.',
+          type: 'token_not_found_in_db',
+          param: 'key',
+          code: '401',
+        },
+      },
+    ]);
+  });
+});
+
+describe('a failure', () => {
+  it.each([
+    ['forbidden', 403, { message: 'Not you.', type: 'auth_error', param: 'None', code: '403' }],
+    ['missing', 404, { message: 'thing x not found', type: 'not_found_error', param: null, code: '404' }],
+    ['budget', 422, { message: 'Budget has been exceeded!', type: 'budget_exceeded', param: null, code: '422' }],
+    ['rate', 429, { message: 'Rate limit exceeded', type: 'throttling_error', param: null, code: '429' }],
+    [
+      'slow',
+      408,
+      { message: 'litellm.Timeout: Timeout: OpenAIException - late', type: null, param: null, code: '408' },
+    ],
+    ['away', 503, { message: 'Not now.', type: 'service_unavailable', param: null, code: '503' }],
+    ['bug', 500, { message: 'Internal server error', type: 'internal_server_error', param: null, code: '500' }],
+  ])('%s is %i in the envelope', async (how, expected, error) => {
+    const { status, body } = await ask(`/fail/${how}`);
+    expect([status, body]).toEqual([expected, { error }]);
+  });
+
+  it('says when to come back, and carries the headers it was given', async () => {
+    expect((await ask('/fail/rate')).headers.get('retry-after')).toBe('60');
+    const { headers } = await ask('/fail/away');
+    expect([headers.get('retry-after'), headers.get('x-litellm-call-id')]).toEqual(['2', 'c1']);
+    expect((await ask('/fail/budget')).headers.get('retry-after')).toBeNull();
+  });
+
+  it('is told to the log once, with its cause', async () => {
+    failures.length = 0;
+    await ask('/fail/bug');
+    expect(failures).toEqual([{ row: rows[3], requestId: 'r1', status: 500, error: expect.any(TypeError) }]);
+  });
+});

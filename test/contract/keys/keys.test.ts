@@ -1,0 +1,243 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+
+let app: TestApp;
+
+beforeAll(async () => {
+  app = await startApp();
+});
+
+afterAll(() => app.stop());
+
+const HASH = /^[0-9a-f]{64}$/;
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+async function call(method: string, path: string, body?: unknown, key?: string) {
+  const response = await app.call(method, path, body, key === undefined ? {} : { authorization: `Bearer ${key}` });
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+}
+
+const generate = (draft: unknown, key?: string) => call('POST', '/key/generate', draft, key);
+const info = (query: string, key?: string) => call('GET', `/key/info${query}`, undefined, key);
+
+async function newKey(draft: object = {}): Promise<string> {
+  const { body } = await generate(draft);
+  return String(body['key']);
+}
+
+const DRAFT = {
+  key_alias: 'whole',
+  models: ['demo'],
+  max_budget: 0.1,
+  user_id: 'u1',
+  team_id: 't1',
+  metadata: { a: [1] },
+};
+const ROW = {
+  key_alias: 'whole',
+  models: ['demo'],
+  max_budget: 0.1,
+  expires: null,
+  user_id: 'u1',
+  team_id: 't1',
+  user_role: 'internal_user',
+  metadata: { a: [1] },
+  blocked: false,
+  created_at: expect.stringMatching(TIME),
+  updated_at: expect.stringMatching(TIME),
+  created_by: expect.stringMatching(HASH),
+  updated_by: expect.stringMatching(HASH),
+  spend: 0,
+};
+
+describe('keys.generate', () => {
+  it('keys.generate 200: the clear key, once, and its row', async () => {
+    const { status, body } = await generate(DRAFT);
+    const key = String(body['key']);
+    expect(key).toMatch(/^sk-[\w-]{32}$/);
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: {
+        ...ROW,
+        key,
+        key_name: `sk-...${key.slice(-4)}`,
+        token: sha256(key),
+        token_id: sha256(key),
+        budget_id: null,
+        litellm_budget_table: null,
+      },
+    });
+    expect(await info('', key)).toEqual({
+      status: 200,
+      body: { key: sha256(key), info: { ...ROW, key_name: `sk-...${key.slice(-4)}` } },
+    });
+  });
+
+  it('keys.generate 200: a value and a role of ones own, and the key works at once', async () => {
+    const key = 'sk-my-very-own-key';
+    // Refused before it exists, and remembered as unknown.
+    expect((await info('', key)).status).toBe(401);
+    const { body } = await generate({ key, user_role: 'proxy_admin', duration: '30d' });
+    expect(body).toMatchObject({ key, user_role: 'proxy_admin', expires: expect.stringMatching(TIME) });
+    expect((await generate({}, key)).status).toBe(200);
+  });
+
+  it.each([
+    ['30s', 30_000],
+    ['30m', 1_800_000],
+    ['30h', 108_000_000],
+    ['30d', 2_592_000_000],
+  ])('keys.generate 200: a key that holds %s', async (duration, ms) => {
+    const { body } = await generate({ duration });
+    expect(Date.parse(String(body['expires'])) - Date.parse(String(body['created_at']))).toBe(ms);
+  });
+
+  it.each(['no-prefix', 'sk-', 'sk-with space', `sk-${'x'.repeat(300)}`])(
+    'keys.generate 400: %j can be no key',
+    async (key) => {
+      expect(await generate({ key })).toEqual({
+        status: 400,
+        body: {
+          error: {
+            message: "Invalid key format. A key begins with 'sk-', followed by at most 253 letters, digits or signs.",
+            type: 'invalid_request_error',
+            param: null,
+            code: '400',
+          },
+        },
+      });
+    },
+  );
+
+  it('keys.generate 400: a key or an alias that is taken', async () => {
+    const key = await newKey({ key_alias: 'taken' });
+    expect((await generate({ key })).status).toBe(400);
+    expect((await generate({ key_alias: 'taken' })).status).toBe(400);
+    expect((await generate({ key: app.adminKey })).status).toBe(400);
+  });
+
+  it('keys.generate 401: a key nobody knows', async () => {
+    expect((await generate({}, 'sk-nobody-knows-this')).status).toBe(401);
+  });
+
+  it.each(['internal_user', 'internal_user_viewer', 'proxy_admin_viewer'])('keys.generate 403: %s', async (role) => {
+    expect(await generate({}, await newKey({ user_role: role }))).toEqual({
+      status: 403,
+      body: {
+        error: { message: 'Only proxy admins can do this.', type: 'auth_error', param: 'None', code: '403' },
+      },
+    });
+  });
+
+  it('keys.generate 422: every field of a wrong type, with its place', async () => {
+    const sent = { key_alias: 1, models: 'x', max_budget: 'much', user_role: 'king', metadata: [], unknown: 1 };
+    expect(await generate(sent)).toEqual({
+      status: 422,
+      body: {
+        detail: [
+          { type: 'string_type', loc: ['body', 'key_alias'], msg: 'Input should be a valid string', input: 1 },
+          { type: 'list_type', loc: ['body', 'models'], msg: 'Input should be a valid list', input: 'x' },
+          {
+            type: 'float_parsing',
+            loc: ['body', 'max_budget'],
+            msg: 'Input should be a valid number, unable to parse string as a number',
+            input: 'much',
+          },
+          {
+            type: 'enum',
+            loc: ['body', 'user_role'],
+            msg: "Input should be 'proxy_admin', 'proxy_admin_viewer', 'internal_user' or 'internal_user_viewer'",
+            input: 'king',
+            ctx: { expected: "'proxy_admin', 'proxy_admin_viewer', 'internal_user' or 'internal_user_viewer'" },
+          },
+          { type: 'dict_type', loc: ['body', 'metadata'], msg: 'Input should be a valid dictionary', input: [] },
+        ],
+      },
+    });
+  });
+
+  it.each([
+    ['', { type: 'missing', loc: ['body'], msg: 'Field required', input: null }],
+    ['{"a"', { type: 'json_invalid', loc: ['body'], msg: 'JSON decode error', input: {} }],
+    [
+      '[]',
+      {
+        type: 'model_attributes_type',
+        loc: ['body'],
+        msg: 'Input should be a valid dictionary or object to extract fields from',
+        input: [],
+      },
+    ],
+    [
+      '{"duration":"soon"}',
+      {
+        type: 'value_error',
+        loc: ['body', 'duration'],
+        msg: 'Value error, write a duration as 30s, 30m, 30h or 30d',
+        input: 'soon',
+      },
+    ],
+    [
+      '{"max_budget":-1}',
+      {
+        type: 'greater_than_equal',
+        loc: ['body', 'max_budget'],
+        msg: 'Input should be greater than or equal to 0',
+        input: -1,
+        ctx: { ge: 0 },
+      },
+    ],
+  ])('keys.generate 422: a body of %j', async (sent, fault) => {
+    expect(await generate(sent)).toEqual({ status: 422, body: { detail: [fault] } });
+  });
+
+  it('keys.generate 422: metadata that nests without end', async () => {
+    const nested = `${'{"a":'.repeat(600)}1${'}'.repeat(600)}`;
+    const ctx = { error: 'more than 500 levels deep' };
+    const fault = { type: 'json_invalid', loc: ['body'], msg: 'JSON decode error', input: {}, ctx };
+    expect(await generate(`{"metadata":${nested}}`)).toEqual({ status: 422, body: { detail: [fault] } });
+  });
+});
+
+describe('keys.info', () => {
+  it('keys.info 200: an admin reads any key, by itself or its hash, and never sees it', async () => {
+    const key = await newKey();
+    for (const named of [key, sha256(key)]) {
+      const { status, body } = await info(`?key=${named}`);
+      expect([status, body['key']]).toEqual([200, sha256(key)]);
+      expect(JSON.stringify(body)).not.toContain(key);
+    }
+  });
+
+  it('keys.info 401: a key nobody knows', async () => {
+    expect((await info('', 'sk-nobody-knows-this')).status).toBe(401);
+  });
+
+  it('keys.info 403: another key, whether it exists or not', async () => {
+    const mine = await newKey();
+    for (const other of [await newKey(), 'sk-there-is-no-such-key'])
+      expect(await info(`?key=${other}`, mine)).toEqual({
+        status: 403,
+        body: {
+          error: {
+            message: 'A key may read itself; only admins read others.',
+            type: 'auth_error',
+            param: 'None',
+            code: '403',
+          },
+        },
+      });
+  });
+
+  it.each(['sk-there-is-no-such-key', 'sk-%00', '%00', 'a%27b', '__proto__'])(
+    'keys.info 404: for an admin who asks for %s',
+    async (named) => {
+      expect(await info(`?key=${named}`)).toEqual({
+        status: 404,
+        body: { error: { message: 'Key not found in database', type: 'not_found_error', param: null, code: '404' } },
+      });
+    },
+  );
+});

@@ -1,0 +1,241 @@
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { encodeExport } from '../../support/otlp-oracle.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+import {
+  answered,
+  answeredBytes,
+  as,
+  makeKey,
+  otlpExport,
+  otlpSpan,
+  refFor,
+  send,
+  sendBytes,
+  TRACE_ID,
+  WINDOW,
+  workedExample,
+} from './trace-client.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+  await send(app, workedExample);
+});
+afterAll(() => app.stop());
+
+const protobufExport = (spanId: string) =>
+  encodeExport({
+    resourceSpans: [
+      {
+        scopeSpans: [
+          {
+            spans: [
+              {
+                traceId: Buffer.from('11'.repeat(16), 'hex'),
+                spanId: Buffer.from(spanId, 'hex'),
+                startTimeUnixNano: '1',
+                endTimeUnixNano: '2',
+              },
+            ],
+          },
+        ],
+      },
+    ],
+  });
+
+describe('traces.ingest 200', () => {
+  it('answers JSON with an empty object', async () => {
+    expect(await answeredBytes(send(app, workedExample))).toEqual([200, 'application/json', '{}']);
+    expect(await answeredBytes(send(app, {}))).toEqual([200, 'application/json', '{}']);
+  });
+
+  it.each([
+    ['application/x-protobuf', undefined],
+    ['Application/Protobuf; v=1', 'identity'],
+    [undefined, 'GZIP'],
+  ])('answers protobuf with no bytes: %s, %s', async (contentType, encoding) => {
+    const body = protobufExport('22'.repeat(8));
+    const headers = {
+      ...(contentType === undefined ? {} : { 'content-type': contentType }),
+      ...(encoding === undefined ? {} : { 'content-encoding': encoding }),
+    };
+    const sent = sendBytes(app, encoding === 'GZIP' ? gzipSync(body) : body, headers);
+    expect(await answeredBytes(sent)).toEqual([200, 'application/x-protobuf', '']);
+  });
+
+  it('a resend changes nothing, spans that come later are added', async () => {
+    const key = await makeKey(app);
+    const one = otlpExport(otlpSpan('1', 0, 10));
+    const both = otlpExport(otlpSpan('1', 0, 10), otlpSpan('2', 5, 10, {}, { parentSpanId: '1'.repeat(16) }));
+    for (const body of [one, one, both, both]) expect((await send(app, body, as(key))).status).toBe(200);
+    const [, list] = await answered(app.call('GET', `/v1/traces?${WINDOW}`, undefined, as(key)));
+    expect(list).toMatchObject({ data: [{ span_count: 2, duration_ms: 15 }] });
+  });
+});
+
+const summary = {
+  trace_id: TRACE_ID,
+  trace_ref: '<ref>',
+  name: 'triage',
+  service: 'support',
+  input_preview: '',
+  start_time: '2026-01-01T00:00:00+00:00',
+  duration_ms: 2_000,
+  status: 'unset',
+  span_count: 3,
+  agent_count: 1,
+  agent_invocations: 1,
+  llm_calls: 1,
+  tool_calls: 1,
+  error_count: 1,
+  input_tokens: 100,
+  output_tokens: 20,
+  models: ['m1'],
+  agent_names: ['triage'],
+  spend: null,
+  priced_calls: 0,
+};
+
+describe('traces.list 200', () => {
+  it('is a page of summaries', async () => {
+    expect(await answered(app.call('GET', `/v1/traces?${WINDOW}&unknown=1`))).toEqual([
+      200,
+      {
+        // The key of the resend test above is another owner; an administrator sees both.
+        data: expect.arrayContaining([{ ...summary, trace_ref: refFor(app.adminKey) }]),
+        next_cursor: null,
+      },
+    ]);
+  });
+
+  it('prints a fraction of six digits, and whole milliseconds', async () => {
+    const key = await makeKey(app);
+    const span = otlpSpan('1', 0.5 * 2, 1.6, {}, { traceId: '9'.repeat(32) });
+    await send(
+      app,
+      otlpExport({ ...span, startTimeUnixNano: '1767225600001234999', endTimeUnixNano: '1767225600002834999' }),
+      as(key),
+    );
+    const [, list] = await answered(app.call('GET', `/v1/traces?${WINDOW}`, undefined, as(key)));
+    expect(list).toMatchObject({ data: [{ start_time: '2026-01-01T00:00:00.001234+00:00', duration_ms: 2 }] });
+    const [, trace] = await answered(app.call('GET', `/v1/traces/${'9'.repeat(32)}`, undefined, as(key)));
+    expect(trace).toMatchObject({ summary: { duration_ms: 1.6 } });
+  });
+
+  it('covers the last 24 hours unless it is told otherwise', async () => {
+    const key = await makeKey(app);
+    const hour = 3_600_000;
+    const at = (ms: number, digit: string) => {
+      const ns = String(BigInt(Math.round(ms)) * 1_000_000n);
+      return otlpSpan('1', 0, 0, {}, { traceId: digit.repeat(32), startTimeUnixNano: ns, endTimeUnixNano: ns });
+    };
+    const now = Date.now();
+    await send(app, otlpExport(at(now - hour, '1'), at(now - 23 * hour, '2'), at(now - 25 * hour, '3')), as(key));
+    const [, list] = await answered(app.call('GET', '/v1/traces', undefined, as(key)));
+    expect(list).toMatchObject({ data: [{ trace_id: '1'.repeat(32) }, { trace_id: '2'.repeat(32) }] });
+  });
+});
+
+const spans = [
+  {
+    span_id: 'a'.repeat(16),
+    parent_span_id: null,
+    name: 'triage',
+    type: 'agent',
+    agent: 'triage',
+    start_offset_ms: 0,
+    duration_ms: 2_000,
+    status: 'unset',
+    error: null,
+    input_preview: '',
+    model: null,
+    input_tokens: 0,
+    output_tokens: 0,
+    litellm_request_id: null,
+    spend: null,
+    cost_source: null,
+  },
+  {
+    span_id: 'b'.repeat(16),
+    parent_span_id: 'a'.repeat(16),
+    name: 'chat m1',
+    type: 'llm',
+    agent: 'triage',
+    start_offset_ms: 100,
+    duration_ms: 500.25,
+    status: 'ok',
+    error: null,
+    input_preview: 'Where is my order?',
+    model: 'm1',
+    input_tokens: 100,
+    output_tokens: 20,
+    litellm_request_id: 'r-1',
+    spend: null,
+    cost_source: null,
+  },
+  {
+    span_id: 'c'.repeat(16),
+    parent_span_id: 'a'.repeat(16),
+    name: 'execute_tool lookup',
+    type: 'tool',
+    agent: '',
+    start_offset_ms: 700,
+    duration_ms: 300,
+    status: 'error',
+    error: 'no such order',
+    input_preview: '',
+    model: null,
+    input_tokens: 0,
+    output_tokens: 0,
+    litellm_request_id: null,
+    spend: null,
+    cost_source: null,
+  },
+];
+const agents = [
+  { name: 'triage', parent_agent: null, invocations: 1, llm_calls: 1, tool_calls: 0, duration_ms: 2_000 },
+];
+
+describe('traces.get 200', () => {
+  it('is the trace of one owner by its ref', async () => {
+    const ref = refFor(app.adminKey);
+    expect(await answered(app.call('GET', `/v1/traces/${TRACE_ID}?trace_ref=${ref}`))).toEqual([
+      200,
+      { summary: { ...summary, trace_ref: ref }, agents, spans },
+    ]);
+  });
+
+  it('without a ref is every visible trace of the id, as one, each span id once', async () => {
+    const team = await makeKey(app, { team_id: 'team-1' });
+    await send(app, workedExample, as(team));
+    const asTeam = await answered(app.call('GET', `/v1/traces/${TRACE_ID}`, undefined, as(team)));
+    expect(asTeam).toEqual([200, { summary: { ...summary, trace_ref: '' }, agents, spans }]);
+    const [status, merged] = await answered(app.call('GET', `/v1/traces/${TRACE_ID.toUpperCase()}?trace_ref=`));
+    expect(status).toBe(200);
+    // The resend test above brought two more spans of this id.
+    expect(merged).toMatchObject({ summary: { trace_ref: '', span_count: 5 }, spans: { length: 5 } });
+  });
+});
+
+describe('traces.span 200', () => {
+  it('is what went in, what came out and every other attribute', async () => {
+    const ref = refFor(app.adminKey);
+    expect(await answered(app.call('GET', `/v1/traces/${TRACE_ID}/spans/${'b'.repeat(16)}?trace_ref=${ref}`))).toEqual([
+      200,
+      {
+        span_id: 'b'.repeat(16),
+        input: '[{"role":"user","content":"Where is my order?"}]',
+        output: '[{"role":"assistant","content":"On its way."}]',
+        attributes: {
+          'gen_ai.operation.name': 'chat',
+          'gen_ai.agent.name': 'triage',
+          'gen_ai.request.model': 'm1',
+          'gen_ai.usage.input_tokens': '100',
+          'gen_ai.usage.output_tokens': '20',
+          'gen_ai.response.id': 'r-1',
+        },
+      },
+    ]);
+  });
+});

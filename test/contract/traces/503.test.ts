@@ -1,0 +1,54 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createLoaders } from '../../../resolvers/loaders.ts';
+import type { Platform } from '../../../resolvers/scope.ts';
+import { createRouter } from '../../../rest-shims/router.ts';
+import { traceRoutes } from '../../../rest-shims/traces.ts';
+import { Unavailable } from '../../../src/domain/errors.ts';
+import { createBus } from '../../../src/runtime/bus.ts';
+import { createMemoryTraceStore } from '../../support/memory-trace-store.ts';
+import { answered, otlpExport, otlpSpan } from './trace-client.ts';
+
+let server: Server;
+beforeAll(async () => {
+  const traces = {
+    ...createMemoryTraceStore(),
+    ingest: () => Promise.reject(new Unavailable('Too many exports are waiting to be stored.')),
+  };
+  // The trace operations use nothing else of the platform.
+  const platform = { stores: { traces }, bus: createBus() } as unknown as Platform;
+  const serve = createRouter({
+    rows: traceRoutes,
+    identify: () => ({ role: 'proxy_admin', keyHash: 'k', key: null, teamId: null, userId: null }),
+    scopeFor: (caller) => ({
+      platform,
+      caller,
+      signal: new AbortController().signal,
+      loaders: createLoaders(platform.stores, caller),
+    }),
+    failed: () => {},
+    maxRequestBytes: 1024,
+  });
+  server = createServer((request, response) => void serve(request, response, 'test'));
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve());
+  });
+});
+afterAll(() => {
+  server.close();
+  server.closeAllConnections();
+});
+
+it('traces.ingest 503: a store that takes no more is worth another try in two seconds', async () => {
+  const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/traces`, {
+    method: 'POST',
+    headers: { authorization: 'Bearer sk-any', 'content-type': 'application/json' },
+    body: JSON.stringify(otlpExport(otlpSpan('1', 0, 1))),
+  });
+  expect(response.headers.get('retry-after')).toBe('2');
+  expect(await answered(Promise.resolve(response))).toEqual([
+    503,
+    { message: 'Too many exports are waiting to be stored.' },
+  ]);
+});

@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+import { answered, otlpExport, otlpSpan, send, START_MS } from './trace-client.ts';
+
+const TRACES = 51;
+const idOf = (index: number): string => (index + 1).toString(16).padStart(32, '0');
+
+interface ListBody {
+  readonly data: readonly { readonly trace_id: string; readonly trace_ref: string }[];
+  readonly next_cursor: string | null;
+}
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+  // The newest two start in one millisecond, so their refs decide.
+  const starts = Array.from({ length: TRACES }, (_, index) => Math.min(index, TRACES - 2));
+  await send(app, otlpExport(...starts.map((from, index) => otlpSpan('1', from, 1, {}, { traceId: idOf(index) }))));
+});
+afterAll(() => app.stop());
+
+const list = async (query: string): Promise<ListBody> => (await app.call('GET', `/v1/traces?${query}`)).json();
+const refused = (query: string) => answered(app.call('GET', `/v1/traces?${query}`));
+const all = `start_ms=${START_MS}&end_ms=${START_MS + TRACES}`;
+
+describe('traces.list 200: paging', () => {
+  it('fifty a page, newest first, then the rest, each trace once', async () => {
+    const first = await list(all);
+    const second = await list(`${all}&cursor=${first.next_cursor}`);
+    expect([first.data.length, second.data.length, second.next_cursor]).toEqual([50, 1, null]);
+    expect(first.next_cursor).toMatch(/^[\w-]+$/);
+    const ids = [...first.data, ...second.data].map(({ trace_id }) => trace_id);
+    expect(ids.slice(2)).toEqual(Array.from({ length: TRACES - 2 }, (_, index) => idOf(TRACES - 3 - index)));
+    const [newest, next] = first.data;
+    expect((newest?.trace_ref ?? '') > (next?.trace_ref ?? '')).toBe(true);
+  });
+
+  it('a last page that is full leads to an empty one', async () => {
+    const full = await list(`start_ms=${START_MS + 1}&end_ms=${START_MS + TRACES}`);
+    expect(full.data).toHaveLength(50);
+    expect(await list(`cursor=${full.next_cursor}`)).toEqual({ data: [], next_cursor: null });
+  });
+
+  it('the cursor keeps its window, and takes the same one again', async () => {
+    const { next_cursor: cursor } = await list(all);
+    expect((await list(`cursor=${cursor}`)).data).toHaveLength(1);
+    expect((await list(`end_ms=${START_MS + TRACES}&cursor=${cursor}`)).data).toHaveLength(1);
+  });
+
+  it('the window includes its start and not its end', async () => {
+    const ids = async (query: string) => (await list(query)).data.map(({ trace_id }) => trace_id);
+    expect(await ids(`start_ms=${START_MS}&end_ms=${START_MS + 1}`)).toEqual([idOf(0)]);
+    expect(await ids(`start_ms=${START_MS + 1}&end_ms=${START_MS + 2}`)).toEqual([idOf(1)]);
+    expect(await ids(`start_ms=-99999999999999999999&end_ms=%2B${START_MS + 1}`)).toEqual([idOf(0)]);
+  });
+
+  it('an empty cursor is none', async () => {
+    expect((await list(`${all}&cursor=`)).data).toHaveLength(50);
+  });
+});
+
+describe('traces.list 400', () => {
+  it('a window without an instant in it', async () => {
+    const empty = [400, { detail: 'The window is empty: start_ms must be before end_ms.' }];
+    expect(await refused('start_ms=5&end_ms=5')).toEqual(empty);
+    expect(await refused('start_ms=6&end_ms=5')).toEqual(empty);
+  });
+
+  it('a cursor that is none', async () => {
+    expect(await refused('cursor=nonsense')).toEqual([400, { detail: 'Invalid cursor.' }]);
+    expect(await refused(`cursor=${'a'.repeat(512)}`)).toEqual([400, { detail: 'Invalid cursor.' }]);
+  });
+
+  it('a cursor with another window', async () => {
+    const { next_cursor: cursor } = await list(all);
+    expect(await refused(`start_ms=1&cursor=${cursor}`)).toEqual([
+      400,
+      { detail: 'The cursor belongs to another window.' },
+    ]);
+  });
+});
+
+describe('traces.list 422', () => {
+  const malformed = (name: string, input: string) => ({
+    type: 'int_parsing',
+    loc: ['query', name],
+    msg: 'Input should be a valid integer, unable to parse string as an integer',
+    input,
+  });
+
+  it('every fault with its place, in the order of the parameters', async () => {
+    const cursor = 'a'.repeat(513);
+    expect(await refused(`cursor=${cursor}&end_ms=1.5&start_ms=abc`)).toEqual([
+      422,
+      {
+        detail: [
+          malformed('start_ms', 'abc'),
+          malformed('end_ms', '1.5'),
+          {
+            type: 'string_too_long',
+            loc: ['query', 'cursor'],
+            msg: 'String should have at most 512 characters',
+            input: cursor,
+            ctx: { max_length: 512 },
+          },
+        ],
+      },
+    ]);
+  });
+
+  it('an empty number is no number, one without end is too long', async () => {
+    expect(await refused('start_ms=')).toEqual([422, { detail: [malformed('start_ms', '')] }]);
+    const endless = '9'.repeat(4_301);
+    expect(await refused(`end_ms=${endless}`)).toEqual([
+      422,
+      {
+        detail: [
+          {
+            type: 'int_parsing_size',
+            loc: ['query', 'end_ms'],
+            msg: 'Unable to parse input string as an integer, exceeded maximum size',
+            input: endless,
+          },
+        ],
+      },
+    ]);
+  });
+});

@@ -1,0 +1,66 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, it, vi } from 'vitest';
+import { startApp } from '../support/start-app.ts';
+
+interface List {
+  readonly total_count: number;
+  readonly data: readonly { readonly id: string }[];
+}
+
+async function playUpstream(listener: RequestListener): Promise<{ readonly url: string; close(): void }> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve());
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+it('serves the built-in catalog without a key and without a network', async () => {
+  const app = await startApp();
+  const list = (await (await fetch(`${app.url}/model_catalog?page_size=1`)).json()) as List;
+  const entry = (await (await fetch(`${app.url}/model_catalog/azure%2Fgpt-4o`)).json()) as List['data'][number];
+  await app.stop();
+  expect([list.total_count >= 4_000, list.data.length, entry.id]).toEqual([true, 1, 'azure/gpt-4o']);
+});
+
+it('follows the address it is told, and survives what comes from there', async () => {
+  const map = Object.fromEntries(Array.from({ length: 3_000 }, (_, at) => [`m${at}`, { mode: 'chat' }]));
+  let body = JSON.stringify(map);
+  let asked = 0;
+  const upstream = await playUpstream((_request, response) => {
+    asked += 1;
+    response.end(body);
+  });
+  const app = await startApp({
+    env: { LITELLM_MODEL_COST_MAP_URL: upstream.url, LENSGATE_CATALOG_REFRESH_SECONDS: '1' },
+  });
+  const total = async (): Promise<number> =>
+    ((await (await fetch(`${app.url}/model_catalog?page_size=1`)).json()) as List).total_count;
+  await vi.waitUntil(async () => (await total()) === 3_000, { timeout: 20_000, interval: 50 });
+  body = body.slice(0, 1_000);
+  const before = asked;
+  await vi.waitUntil(() => asked > before + 1, { timeout: 20_000, interval: 50 });
+  const after = await total();
+  await app.stop();
+  upstream.close();
+  expect(after).toBe(3_000);
+});
+
+it('refuses a query of a megabyte and goes on serving', async () => {
+  const app = await startApp();
+  const huge = await fetch(`${app.url}/model_catalog?model=${'x'.repeat(1024 * 1024)}`).then(
+    ({ status }) => status,
+    // The socket may be closed while the client still writes.
+    () => 431,
+  );
+  const next = await fetch(`${app.url}/model_catalog?model=gpt-4o&page_size=1`);
+  await app.stop();
+  expect([huge, next.status]).toEqual([431, 200]);
+});

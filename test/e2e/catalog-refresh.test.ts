@@ -1,0 +1,240 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createCatalogSource, type RefreshingCatalog } from '../../src/runtime/catalog-source.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import type { Log } from '../../src/runtime/log.ts';
+import { openCatalogDoor } from '../contract/catalog/catalog-door.ts';
+
+type Answer = (response: ServerResponse, headers: IncomingHttpHeaders) => void;
+type Rows = Record<string, Record<string, unknown>>;
+
+/** A map of this many models; `version` makes it differ from others. */
+const mapOf = (count: number, version = 1): Rows =>
+  Object.fromEntries(
+    Array.from({ length: count }, (_, at) => [`m${at}`, { litellm_provider: 'p', mode: 'chat', version }]),
+  );
+const sends =
+  (map: unknown, headers: Record<string, string> = {}): Answer =>
+  (response) => {
+    response.writeHead(200, { 'content-type': 'text/plain', ...headers }).end(JSON.stringify(map));
+  };
+
+/** What the log was told, by level. */
+function recordingLog(): { log: Log; lines: string[] } {
+  const lines: string[] = [];
+  const at = (level: string) => (_facts: object, event: string) => void lines.push(`${level} ${event}`);
+  return { log: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }, lines };
+}
+
+let answer: Answer;
+let requests: IncomingHttpHeaders[];
+let upstream: { readonly url: string; close(): void };
+let catalog: RefreshingCatalog | null = null;
+
+beforeEach(async () => {
+  requests = [];
+  const server = createServer((request, response) => {
+    requests.push(request.headers);
+    answer(response, request.headers);
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve());
+  });
+  upstream = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/map.json`,
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+});
+afterEach(() => {
+  catalog?.stop();
+  upstream.close();
+});
+
+function follow(url = upstream.url, log = recordingLog().log): RefreshingCatalog {
+  catalog = createCatalogSource({ url, refreshSeconds: 60, clock: systemClock, log });
+  return catalog;
+}
+
+describe('following a live price map', () => {
+  it('serves the built-in catalog first and swaps the live one in whole', async () => {
+    const source = follow();
+    const before = source.current();
+    answer = sends({ sample_spec: { mode: 'one of' }, ...mapOf(3_000), last_updated: 'today' });
+    await source.refresh();
+    const after = source.current();
+    expect([before.source, before.entries.length >= 4_000, before.find('m0')]).toEqual(['embedded', true, null]);
+    expect([after.source, after.entries.length, after.find('sample_spec'), after.entries[2]]).toEqual([
+      'upstream',
+      3_000,
+      null,
+      { id: 'm2', provider: 'p', mode: 'chat', row: { litellm_provider: 'p', mode: 'chat', version: 1 } },
+    ]);
+    expect(source.status()).toEqual({
+      source: 'upstream',
+      takenAt: after.takenAt,
+      count: 3_000,
+      lastCheckedAt: expect.any(Date),
+      lastError: null,
+    });
+  });
+
+  it('asks under its own name, and by ETag once it has one', async () => {
+    const source = follow();
+    answer = sends(mapOf(3_000), { etag: '"one"' });
+    await source.refresh();
+    const first = source.current();
+    answer = (response) => void response.writeHead(304).end();
+    await source.refresh();
+    expect(requests.map((headers) => [headers['user-agent'], headers['if-none-match']])).toEqual([
+      ['lensgate-catalog/1', undefined],
+      ['lensgate-catalog/1', '"one"'],
+    ]);
+    expect([source.current() === first, source.status().lastError]).toEqual([true, null]);
+  });
+
+  it('keeps the same state when the same data comes again', async () => {
+    const source = follow();
+    answer = sends(mapOf(3_000));
+    await source.refresh();
+    const first = source.current();
+    await source.refresh();
+    expect(source.current()).toBe(first);
+  });
+
+  it.each<[string, Answer, string]>([
+    ['is no JSON', (response) => void response.end('<html>'), 'the price map is no JSON; it may have been cut short'],
+    [
+      'is JSON cut short',
+      (response) => void response.end(JSON.stringify(mapOf(3_000)).slice(0, -100)),
+      'the price map is no JSON; it may have been cut short',
+    ],
+    [
+      'breaks off half-way',
+      (response) => {
+        const body = JSON.stringify(mapOf(3_000));
+        response.writeHead(200, { 'content-length': body.length });
+        response.write(body.slice(0, body.length / 2), () => response.destroy());
+      },
+      'the source cannot be read: UND_ERR_SOCKET',
+    ],
+    ['is a list', sends([]), 'the price map is no JSON object'],
+    ['has no models', sends({ sample_spec: {} }), 'the price map has 0 models, fewer than 50'],
+    ['has too few', sends(mapOf(49)), 'the price map has 49 models, fewer than 50'],
+    ['shrank by more than half', sends(mapOf(1_000)), 'the price map shrank from 3000 to 1000 models'],
+    [
+      'has a text for a number',
+      sends({ ...mapOf(3_000), bad: { input_cost_per_token: 'free' } }),
+      "entry 'bad': input_cost_per_token is no price",
+    ],
+    ['is refused', (response) => void response.writeHead(429).end('slow down'), 'the source answered 429'],
+  ])('keeps the last good data when the map %s', async (_what, bad, reason) => {
+    const source = follow();
+    answer = sends(mapOf(3_000));
+    await source.refresh();
+    const good = source.current();
+    answer = bad;
+    await source.refresh();
+    expect([source.current() === good, source.status().lastError]).toEqual([true, reason]);
+    answer = sends(mapOf(3_000, 2));
+    await source.refresh();
+    expect([source.current().find('m0')?.row['version'], source.status().lastError]).toEqual([2, null]);
+  });
+
+  it('does not fetch a map again that it refused, and does not forget that it did', async () => {
+    const source = follow();
+    answer = (response, headers) => {
+      if (headers['if-none-match'] === '"bad"') response.writeHead(304).end();
+      else sends({}, { etag: '"bad"' })(response, headers);
+    };
+    await source.refresh();
+    await source.refresh();
+    expect([requests.length, source.status().lastError, source.current().source]).toEqual([
+      2,
+      'the price map has 0 models, fewer than 50',
+      'embedded',
+    ]);
+  });
+
+  it('says once that there is no network', async () => {
+    const { log, lines } = recordingLog();
+    upstream.close();
+    const source = follow(upstream.url, log);
+    await source.refresh();
+    await source.refresh();
+    expect(lines).toEqual(['warn catalog not refreshed; the last good one stays', 'debug catalog not refreshed']);
+    expect([source.status().lastError, source.current().source]).toEqual([
+      'the source cannot be read: ECONNREFUSED',
+      'embedded',
+    ]);
+  });
+});
+
+describe('following a file', () => {
+  it.each([
+    ['a path', (path: string) => path],
+    ['a file: address', (path: string) => pathToFileURL(path).href],
+  ])('given as %s', async (_what, addressOf) => {
+    const folder = mkdtempSync(join(tmpdir(), 'lensgate-catalog-'));
+    const path = join(folder, 'map.json');
+    const source = follow(addressOf(path));
+    await source.refresh();
+    expect(source.status().lastError).toBe('the file cannot be read: ENOENT');
+    writeFileSync(path, JSON.stringify(mapOf(3_000)));
+    await source.refresh();
+    const first = source.current();
+    await source.refresh();
+    expect([first.source, first.entries.length, source.current() === first]).toEqual(['file', 3_000, true]);
+    writeFileSync(path, JSON.stringify(mapOf(3_000, 2)));
+    utimesSync(path, new Date(), new Date(Date.now() + 5_000));
+    await source.refresh();
+    expect(source.current().find('m0')?.row['version']).toBe(2);
+    rmSync(folder, { recursive: true });
+  });
+});
+
+const MAPS = ['model_prices_prev.json', 'model_prices.json'].map(
+  (name) => new URL(`../../../shared/data/${name}`, import.meta.url),
+);
+const present = MAPS.every((map) => existsSync(map));
+if (!present) console.warn('SKIPPED: the two real price maps (../shared/data/model_prices*.json) are not here.');
+
+describe.skipIf(!present)('two real maps, swapped while clients page', () => {
+  interface List {
+    readonly data: readonly { readonly id: string }[];
+    readonly total_count: number;
+    readonly has_more: boolean;
+  }
+
+  it('are each served whole', async () => {
+    const bodies = MAPS.map((map) => readFileSync(map));
+    let version = 0;
+    answer = (response) => void response.end(bodies[(version += 1) % 2]);
+    const source = follow();
+    await source.refresh();
+    const door = await openCatalogDoor(source);
+    const swaps = new AbortController();
+    const counts = new Set<number>();
+    const clients = Array.from({ length: 16 }, async (_, client) => {
+      for (let page = 1 + (client % 5); !swaps.signal.aborted; page = page >= 6 ? 1 : page + 1) {
+        const list = (await (await fetch(`${door.url}/model_catalog?page_size=500&page=${page}`)).json()) as List;
+        counts.add(list.total_count);
+        const expected = Math.max(0, Math.min(500, list.total_count - (page - 1) * 500));
+        expect([list.data.length, list.has_more]).toEqual([expected, page * 500 < list.total_count]);
+      }
+    });
+    const paged = Promise.all(clients);
+    for (let swap = 0; swap < 4; swap += 1) await source.refresh();
+    swaps.abort();
+    await paged;
+    await door.close();
+    expect([...counts].toSorted((left, right) => left - right)).toEqual([2_982, 2_984]);
+  });
+});

@@ -1,0 +1,175 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { context, SpanStatusCode, trace } from '@opentelemetry/api';
+import { OTLPTraceExporter as JsonExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { OTLPTraceExporter as ProtobufExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import { BatchSpanProcessor, type SpanExporter, TracerProvider } from '@opentelemetry/sdk-trace';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { spawnServer } from '../support/spawn-server.ts';
+import { startApp, type TestApp } from '../support/start-app.ts';
+
+const COMPRESSION = 'OTEL_EXPORTER_OTLP_COMPRESSION';
+const ADMIN_KEY = 'sk-exporters-e2e-0123456789abcdef';
+const QUESTION = 'Wo ist meine Bestellung? 🌍';
+
+type MakeExporter = (settings: { url: string; headers: Record<string, string> }) => SpanExporter;
+const EXPORTERS: readonly (readonly [string, string | null, MakeExporter])[] = [
+  ['protobuf', null, (settings) => new ProtobufExporter(settings)],
+  ['protobuf, gzip', 'gzip', (settings) => new ProtobufExporter(settings)],
+  ['JSON', null, (settings) => new JsonExporter(settings)],
+  ['JSON, gzip', 'gzip', (settings) => new JsonExporter(settings)],
+];
+
+/** Makes an exporter that compresses or not: the exporters read that from the environment. */
+function exporterTo(url: string, key: string, compression: string | null, make: MakeExporter): SpanExporter {
+  if (compression === null) delete process.env[COMPRESSION];
+  else process.env[COMPRESSION] = compression;
+  return make({ url: `${url}/v1/traces`, headers: { authorization: `Bearer ${key}` } });
+}
+
+/** An agent run of three spans, exported whole; gives its trace id and the id of the model call. */
+async function exportRun(exporter: SpanExporter): Promise<{ traceId: string; callId: string }> {
+  const results: unknown[] = [];
+  const provider = new TracerProvider({
+    resource: resourceFromAttributes({ 'service.name': 'support' }),
+    spanProcessors: [
+      new BatchSpanProcessor({
+        exporter: {
+          export: (spans, done) =>
+            exporter.export(spans, (result) => {
+              results.push(result);
+              done(result);
+            }),
+          shutdown: () => exporter.shutdown(),
+        },
+      }),
+    ],
+  });
+  const tracer = provider.getTracer('agent', '1.0.0');
+  // Apart by a millisecond each, so that their order does not hang on their random ids.
+  const start = Date.now();
+  const root = tracer.startSpan('triage', {
+    startTime: start,
+    attributes: { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': 'triage' },
+  });
+  const inside = trace.setSpan(context.active(), root);
+  const call = tracer.startSpan(
+    'chat m1',
+    {
+      startTime: start + 1,
+      attributes: {
+        'gen_ai.operation.name': 'chat',
+        'gen_ai.agent.name': 'triage',
+        'gen_ai.request.model': 'm1',
+        'gen_ai.request.temperature': 0.5,
+        'gen_ai.response.finish_reasons': ['stop'],
+        'gen_ai.usage.input_tokens': 100,
+        'gen_ai.usage.output_tokens': 20,
+        'gen_ai.response.id': 'r-1',
+        'gen_ai.input.messages': JSON.stringify([{ role: 'user', parts: [{ type: 'text', content: QUESTION }] }]),
+      },
+    },
+    inside,
+  );
+  call.end(start + 3);
+  const tool = tracer.startSpan(
+    'execute_tool lookup',
+    { startTime: start + 2, attributes: { 'gen_ai.operation.name': 'execute_tool' } },
+    inside,
+  );
+  tool.recordException(new RangeError('no such order'));
+  tool.setStatus({ code: SpanStatusCode.ERROR });
+  tool.end(start + 3);
+  root.end(start + 4);
+  await provider.forceFlush();
+  expect(results).toEqual([{ code: 0 }]);
+  const { traceId, spanId: callId } = call.spanContext();
+  await provider.shutdown();
+  return { traceId, callId };
+}
+
+const read = async (url: string, key: string, path: string): Promise<unknown> =>
+  (await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${key}` } })).json();
+
+afterEach(() => {
+  delete process.env[COMPRESSION];
+});
+
+describe('the OpenTelemetry exporters', () => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startApp();
+  });
+  afterAll(() => app.stop());
+
+  it.each(EXPORTERS)('%s: what was exported is read back', async (_name, compression, make) => {
+    const { traceId, callId } = await exportRun(exporterTo(app.url, app.adminKey, compression, make));
+    const list = await read(app.url, app.adminKey, '/v1/traces');
+    expect(list).toMatchObject({
+      data: expect.arrayContaining([
+        expect.objectContaining({
+          trace_id: traceId,
+          name: 'triage',
+          service: 'support',
+          span_count: 3,
+          agent_count: 1,
+          llm_calls: 1,
+          tool_calls: 1,
+          error_count: 1,
+          input_tokens: 100,
+          output_tokens: 20,
+          models: ['m1'],
+        }),
+      ]),
+    });
+    const run = await read(app.url, app.adminKey, `/v1/traces/${traceId}`);
+    expect(run).toMatchObject({
+      agents: [{ name: 'triage', invocations: 1, llm_calls: 1 }],
+      spans: [
+        { name: 'triage', type: 'agent', parent_span_id: null },
+        { name: 'chat m1', type: 'llm', model: 'm1', litellm_request_id: 'r-1', input_preview: QUESTION },
+        { name: 'execute_tool lookup', type: 'tool', status: 'error', error: 'no such order' },
+      ],
+    });
+    expect(await read(app.url, app.adminKey, `/v1/traces/${traceId}/spans/${callId}`)).toEqual({
+      span_id: callId,
+      input: JSON.stringify([{ role: 'user', content: QUESTION }]),
+      output: '',
+      attributes: {
+        'gen_ai.operation.name': 'chat',
+        'gen_ai.agent.name': 'triage',
+        'gen_ai.request.model': 'm1',
+        'gen_ai.request.temperature': '0.5',
+        'gen_ai.response.finish_reasons': '["stop"]',
+        'gen_ai.usage.input_tokens': '100',
+        'gen_ai.usage.output_tokens': '20',
+        'gen_ai.response.id': 'r-1',
+      },
+    });
+  });
+});
+
+describe('a process that is killed', () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'lensgate-otlp-'));
+  afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+  it('has kept every span it has answered for', async () => {
+    const env = { LITELLM_MASTER_KEY: ADMIN_KEY };
+    const first = await spawnServer(dataDir, { env });
+    const [, , make] = EXPORTERS[0] ?? [];
+    if (make === undefined) throw new Error('no exporter');
+    const runs = await Promise.all(
+      Array.from({ length: 8 }, () => exportRun(exporterTo(first.url, ADMIN_KEY, 'gzip', make))),
+    );
+    await first.end('SIGKILL');
+    const second = await spawnServer(dataDir, { env });
+    try {
+      for (const { traceId } of runs)
+        expect(await read(second.url, ADMIN_KEY, `/v1/traces/${traceId}`)).toMatchObject({ spans: { length: 3 } });
+    } finally {
+      await second.end('SIGTERM');
+    }
+  });
+});

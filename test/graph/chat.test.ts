@@ -1,0 +1,200 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { LimitExceeded, NotFound, UpstreamFailed } from '../../src/domain/errors.ts';
+import type { ChatDelta } from '../../src/domain/chat/chat.ts';
+import type { Gateway } from '../../src/gateway/gateway.ts';
+import { ChatDocument, type ChatInput, GenerateKeyDocument } from './generated/graphql.ts';
+import { openGraph, scriptedGateway } from './graph-house.ts';
+
+const HELLO: ChatInput = { model: 'demo', messages: [{ role: 'USER', content: 'Hello' }] };
+
+async function* saying(...deltas: readonly ChatDelta[]): AsyncIterableIterator<ChatDelta> {
+  yield* deltas;
+}
+
+/** A gateway that fails before an answer came, and keeps what it was asked. */
+function failingGateway(failure: Error): Gateway & { readonly asked: unknown[] } {
+  const asked: unknown[] = [];
+  return {
+    asked,
+    deployments: () => [],
+    async chat(_caller, request) {
+      asked.push(request.body);
+      throw failure;
+    },
+  };
+}
+
+let house: Awaited<ReturnType<typeof openGraph>>;
+afterEach(() => house.close());
+
+describe('chat', () => {
+  it('gives the whole answer', async () => {
+    const gateway = scriptedGateway(() =>
+      saying(
+        { kind: 'text', text: 'Hel' },
+        { kind: 'text', text: 'lo' },
+        { kind: 'toolCall', index: 0, id: 'call-1', name: 'look', arguments: '{"at":"me"}' },
+      ),
+    );
+    house = await openGraph({ gateway });
+    expect(await house.call(ChatDocument, { input: HELLO })).toMatchInlineSnapshot(`
+      {
+        "data": {
+          "chat": {
+            "__typename": "ChatCompletion",
+            "callId": "call-1",
+            "costUsd": null,
+            "finishReason": null,
+            "model": null,
+            "spanId": "2222222222222222",
+            "text": "Hello",
+            "toolCalls": [
+              {
+                "arguments": "{"at":"me"}",
+                "name": "look",
+              },
+            ],
+            "traceId": "11111111111111111111111111111111",
+            "usage": null,
+          },
+        },
+      }
+    `);
+  });
+
+  it.each([
+    ['an unknown model', new NotFound('model', 'nope', 'No such model.'), 'NotFoundError'],
+    ['a used-up budget', new LimitExceeded('Budget has been exceeded!', 'budget'), 'LimitExceededError'],
+    [
+      'a failing upstream',
+      new UpstreamFailed('Overloaded.', { provider: 'openai', upstreamStatus: 529 }),
+      'UpstreamFailedError',
+    ],
+  ])('answers %s with a member of the union', async (_case, failure, member) => {
+    house = await openGraph({ gateway: failingGateway(failure) });
+    const { data, errors } = await house.call(ChatDocument, { input: HELLO });
+    expect([data.chat, errors]).toMatchObject([
+      { __typename: member, code: failure.code, message: failure.message },
+      undefined,
+    ]);
+  });
+
+  it('answers a chat that cannot be asked with its faults', async () => {
+    house = await openGraph();
+    const { data } = await house.call(ChatDocument, { input: { ...HELLO, parameters: ['temperature'] } });
+    expect(data.chat).toEqual({
+      __typename: 'InvalidInputError',
+      code: 'INVALID_INPUT',
+      message: '`parameters` must be an object.',
+      issues: [{ path: ['input', 'parameters'], rule: 'type' }],
+    });
+  });
+
+  it('asks in the words of the dialect; its own fields win over further parameters', async () => {
+    const gateway = failingGateway(new NotFound('model', 'nope'));
+    house = await openGraph({ gateway });
+    await house.call(ChatDocument, {
+      input: {
+        model: 'demo',
+        messages: [
+          { role: 'SYSTEM', content: 'Be brief.' },
+          { role: 'TOOL', toolCallId: 'call-1', content: '42' },
+        ],
+        maxTokens: 5,
+        responseFormat: { type: 'json_object' },
+        parameters: { max_tokens: 9, logprobs: true },
+      },
+    });
+    expect(gateway.asked).toEqual([
+      {
+        model: 'demo',
+        messages: [
+          { role: 'system', content: 'Be brief.' },
+          { role: 'tool', tool_call_id: 'call-1', content: '42' },
+        ],
+        max_tokens: 5,
+        response_format: { type: 'json_object' },
+        logprobs: true,
+        stream: false,
+      },
+    ]);
+  });
+
+  it('needs a key', async () => {
+    house = await openGraph();
+    const { data, errors } = await house.call(ChatDocument, { input: HELLO }, null);
+    expect([data, errors?.map(({ message, extensions }) => [message, extensions?.['code']])]).toEqual([
+      null,
+      [['A key is needed.', 'FORBIDDEN']],
+    ]);
+  });
+
+  it('hides what is a bug, and logs it under the request id that it tells', async () => {
+    house = await openGraph({ gateway: failingGateway(new Error('password is hunter2')) });
+    const { errors } = await house.call(ChatDocument, { input: HELLO });
+    const requestId = errors?.[0]?.extensions?.['requestId'];
+    expect(errors).toEqual([
+      {
+        message: 'Unexpected error.',
+        locations: [{ line: 3, column: 3 }],
+        path: ['chat'],
+        extensions: { code: 'INTERNAL', requestId: expect.stringMatching(/^[\da-f-]{36}$/) },
+      },
+    ]);
+    expect(house.lines).toEqual([
+      {
+        level: 'error',
+        event: 'graph request failed',
+        facts: { requestId, err: expect.objectContaining({ message: 'password is hunter2' }) },
+      },
+    ]);
+  });
+});
+
+describe('generateKey', () => {
+  it('shows the key once, beside what is kept of it', async () => {
+    house = await openGraph();
+    const { data } = await house.call(GenerateKeyDocument, {
+      input: { key: 'sk-of-my-own', alias: 'ci', teamId: 'team-a', models: ['demo'], maxBudgetUsd: '0.10' },
+    });
+    expect(data).toMatchInlineSnapshot(`
+      {
+        "generateKey": {
+          "__typename": "GeneratedKey",
+          "key": "sk-of-my-own",
+          "virtualKey": {
+            "alias": "ci",
+            "blocked": false,
+            "expiresAt": null,
+            "hash": "4a5188c707acf5071589d78c9f1c5a5af781dfc7eda96b01cd95a0f585fd742d",
+            "maxBudgetUsd": "0.1",
+            "metadata": {},
+            "models": [
+              "demo",
+            ],
+            "name": "sk-...-own",
+            "role": "INTERNAL_USER",
+            "teamId": "team-a",
+          },
+        },
+      }
+    `);
+  });
+
+  it.each([
+    [{ duration: 'soon' }, 'The duration cannot be read.'],
+    [{ metadata: 'notes' }, '`metadata` must be an object.'],
+  ])('refuses %j with a member of the union', async (input, message) => {
+    house = await openGraph();
+    const { data } = await house.call(GenerateKeyDocument, { input });
+    expect(data.generateKey).toEqual({ __typename: 'InvalidInputError', code: 'INVALID_INPUT', message });
+  });
+
+  it('is for administrators', async () => {
+    house = await openGraph();
+    const { errors } = await house.call(GenerateKeyDocument, { input: {} }, 'sk-team-a');
+    expect(errors?.map(({ message, extensions }) => [message, extensions])).toEqual([
+      ['Only proxy admins can do this.', { code: 'FORBIDDEN', right: 'proxy_admin' }],
+    ]);
+  });
+});

@@ -1,0 +1,663 @@
+/** Internal type. DO NOT USE DIRECTLY. */
+type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
+/** Internal type. DO NOT USE DIRECTLY. */
+export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
+import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core';
+/** A chat to be answered. */
+export type ChatInput = {
+  /** Your own id of this call, at most 200 printable characters; ours when absent. */
+  callId?: string | number | null | undefined;
+  /** Most output tokens. */
+  maxTokens?: number | null | undefined;
+  /** The chat so far. */
+  messages: Array<ChatMessageInput>;
+  /** The model group asked. */
+  model: string;
+  /** Further parameters of chat-completions, as an object; the fields above win. */
+  parameters?: unknown;
+  /** How long it reasons, in the words of the model. */
+  reasoningEffort?: string | null | undefined;
+  /** Form of the answer, as chat-completions has it. */
+  responseFormat?: unknown;
+  /** Asks for the same answer to the same chat. */
+  seed?: number | null | undefined;
+  /** Texts that end the answer. */
+  stop?: Array<string> | null | undefined;
+  /** How freely the model chooses its words. */
+  temperature?: number | null | undefined;
+  /** Which tool it must call, as chat-completions has it. */
+  toolChoice?: unknown;
+  /** Tools the model may call, as chat-completions has them. */
+  tools?: Array<unknown> | null | undefined;
+  /** Share of the likeliest words it chooses from. */
+  topP?: number | null | undefined;
+  /** W3C trace context the call hangs in; a new trace when absent. */
+  traceparent?: string | null | undefined;
+  /** The end user this is for. */
+  user?: string | null | undefined;
+};
+
+/** One message of a chat. */
+export type ChatMessageInput = {
+  /** Its text, or a list of content parts as chat-completions has them. */
+  content?: unknown;
+  /** Name of the one who says it. */
+  name?: string | null | undefined;
+  /** Who says it. */
+  role: ChatRole;
+  /** The call that a tool message answers. */
+  toolCallId?: string | number | null | undefined;
+  /** The calls an assistant message made, as chat-completions has them. */
+  toolCalls?: Array<unknown> | null | undefined;
+};
+
+/** Who says a message. */
+export type ChatRole =
+  /** The model. */
+  | 'ASSISTANT'
+  /** The rules of the chat, for models that know this word. */
+  | 'DEVELOPER'
+  /** The rules of the chat. */
+  | 'SYSTEM'
+  /** A tool that was called. */
+  | 'TOOL'
+  /** The one who asks. */
+  | 'USER';
+
+/** Every meaning a deliberate failure can have; also found as `extensions.code` of top-level errors. */
+export type ErrorCode =
+  /** Something that already exists stands in the way. */
+  | 'CONFLICT'
+  /** The key may not do this. */
+  | 'FORBIDDEN'
+  /** What was sent breaks a rule. */
+  | 'INVALID_INPUT'
+  /** A budget or rate is used up. */
+  | 'LIMIT_EXCEEDED'
+  /** It does not exist, or the caller may not know that it does. */
+  | 'NOT_FOUND'
+  /** A guardrail refused it. */
+  | 'REJECTED'
+  /** More bytes, items or depth than is accepted. */
+  | 'TOO_LARGE'
+  /** No key, or one that does not hold. */
+  | 'UNAUTHENTICATED'
+  /** Not now: a queue is full, a store is away, or the process is stopping. */
+  | 'UNAVAILABLE'
+  /** Understood, but this installation cannot do it. */
+  | 'UNSUPPORTED'
+  /** The upstream answered with a failure, or did not answer. */
+  | 'UPSTREAM_FAILED';
+
+/** What a new key is to be. */
+export type GenerateKeyInput = {
+  /** What people call it; unique. */
+  alias?: string | null | undefined;
+  /** How long it holds: `30s`, `30m`, `30h` or `30d`; for ever when absent. */
+  duration?: string | null | undefined;
+  /** Your own value for it, beginning `sk-`; a fresh one is made when absent. */
+  key?: string | null | undefined;
+  /** What it may spend; unlimited when absent. */
+  maxBudgetUsd?: string | null | undefined;
+  /** An object of your own notes. */
+  metadata?: unknown;
+  /** Models it may call; all when empty or absent. */
+  models?: Array<string> | null | undefined;
+  /** What it may act as; `INTERNAL_USER` when absent. */
+  role?: Role | null | undefined;
+  /** The team it belongs to. */
+  teamId?: string | number | null | undefined;
+  /** The user it belongs to. */
+  userId?: string | number | null | undefined;
+};
+
+/** What a key may act as. */
+export type Role =
+  /** Calls models and reads its own. */
+  | 'INTERNAL_USER'
+  /** Reads its own. */
+  | 'INTERNAL_USER_VIEWER'
+  /** Does everything. */
+  | 'PROXY_ADMIN'
+  /** Reads everything, changes nothing. */
+  | 'PROXY_ADMIN_VIEWER';
+
+/** The OpenTelemetry span kind. */
+export type SpanKind =
+  /** OpenTelemetry's client kind. */
+  | 'CLIENT'
+  /** OpenTelemetry's consumer kind. */
+  | 'CONSUMER'
+  /** OpenTelemetry's internal kind. */
+  | 'INTERNAL'
+  /** OpenTelemetry's producer kind. */
+  | 'PRODUCER'
+  /** OpenTelemetry's server kind. */
+  | 'SERVER'
+  /** OpenTelemetry's unspecified kind. */
+  | 'UNSPECIFIED';
+
+/** How a span, or the root of a trace, ended. */
+export type SpanStatus =
+  /** Failed. */
+  | 'ERROR'
+  /** Said to be well. */
+  | 'OK'
+  /** Nothing was said. */
+  | 'UNSET';
+
+/** What a span is, read from its GenAI attributes. */
+export type SpanType =
+  /** A span of type agent. */
+  | 'AGENT'
+  /** A span of type chain. */
+  | 'CHAIN'
+  /** A span of type decision. */
+  | 'DECISION'
+  /** A span of type embedding. */
+  | 'EMBEDDING'
+  /** A span of type evaluator. */
+  | 'EVALUATOR'
+  /** A span of type framework. */
+  | 'FRAMEWORK'
+  /** A span of type guardrail. */
+  | 'GUARDRAIL'
+  /** A span of type llm. */
+  | 'LLM'
+  /** A span of type prompt. */
+  | 'PROMPT'
+  /** A span of type reranker. */
+  | 'RERANKER'
+  /** A span of type retriever. */
+  | 'RETRIEVER'
+  /** A span of type tool. */
+  | 'TOOL';
+
+/** How a gateway call ended. */
+export type SpendStatus =
+  /** Not answered, or not to the end. */
+  | 'FAILURE'
+  /** Answered. */
+  | 'SUCCESS';
+
+export type CatalogEntriesQueryVariables = Exact<{
+  provider?: string | null | undefined;
+  mode?: string | null | undefined;
+  model?: string | null | undefined;
+  supportsVision?: boolean | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  last?: number | null | undefined;
+  before?: string | null | undefined;
+}>;
+
+
+export type CatalogEntriesQuery = { catalogEntries: { totalCount: number, nodes: Array<{ id: string, provider: string | null, mode: string | null, maxInputTokens: number | null, inputCostPerToken: string | null, outputCostPerToken: string | null, supportsVision: boolean | null }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
+
+export type CatalogEntryQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type CatalogEntryQuery = { catalogEntry: { id: string, provider: string | null, mode: string | null, maxInputTokens: number | null, maxOutputTokens: number | null, maxTokens: number | null, inputCostPerToken: string | null, outputCostPerToken: string | null, cacheReadInputTokenCost: string | null, inputCostPerAudioToken: string | null, outputCostPerReasoningToken: string | null, deprecationDate: string | null, supportsFunctionCalling: boolean | null, supportsParallelFunctionCalling: boolean | null, supportsVision: boolean | null, supportsAudioInput: boolean | null, supportsAudioOutput: boolean | null, supportsPromptCaching: boolean | null, supportsReasoning: boolean | null, supportsResponseSchema: boolean | null, supportsSystemMessages: boolean | null, supportsWebSearch: boolean | null, extraFields: unknown } | null };
+
+export type ChatStreamSubscriptionVariables = Exact<{
+  input: ChatInput;
+}>;
+
+
+export type ChatStreamSubscription = { chatStream:
+    | { __typename: 'ChatFailure', traceId: string, code: string, message: string }
+    | { __typename: 'ChatFinish', traceId: string, reason: string }
+    | { __typename: 'ChatReasoning', traceId: string }
+    | { __typename: 'ChatText', traceId: string, text: string }
+    | { __typename: 'ChatToolCall', traceId: string }
+    | { __typename: 'ChatUsage', traceId: string, usage: { inputTokens: number, outputTokens: number } }
+   };
+
+export type ChatMutationVariables = Exact<{
+  input: ChatInput;
+}>;
+
+
+export type ChatMutation = { chat:
+    | { __typename: 'ChatCompletion', callId: string, traceId: string, spanId: string, model: string | null, text: string, finishReason: string | null, costUsd: string | null, toolCalls: Array<{ name: string, arguments: string }>, usage: { inputTokens: number, outputTokens: number } | null }
+    | { __typename: 'InvalidInputError', code: ErrorCode, message: string, issues: Array<{ path: Array<string>, rule: string }> }
+    | { __typename: 'LimitExceededError', code: ErrorCode, message: string }
+    | { __typename: 'NotFoundError', code: ErrorCode, message: string, kind: string, id: string }
+    | { __typename: 'RejectedError', code: ErrorCode, message: string }
+    | { __typename: 'UnsupportedError', code: ErrorCode, message: string }
+    | { __typename: 'UpstreamFailedError', code: ErrorCode, message: string }
+   };
+
+export type GenerateKeyMutationVariables = Exact<{
+  input: GenerateKeyInput;
+}>;
+
+
+export type GenerateKeyMutation = { generateKey:
+    | { __typename: 'ConflictError', code: ErrorCode, message: string }
+    | { __typename: 'GeneratedKey', key: string, virtualKey: { hash: string, name: string, alias: string | null, role: Role, teamId: string | null, models: Array<string>, maxBudgetUsd: string | null, metadata: unknown, blocked: boolean, expiresAt: string | null } }
+    | { __typename: 'InvalidInputError', code: ErrorCode, message: string }
+   };
+
+export type SpanQueryVariables = Exact<{
+  traceId: string | number;
+  spanId: string | number;
+  ref?: string | number | null | undefined;
+}>;
+
+
+export type SpanQuery = { span: { name: string, type: SpanType, input: string, output: string, attributes: unknown, resourceAttributes: unknown, events: Array<{ name: string, at: string, attributes: unknown }>, links: Array<{ traceId: string, spanId: string, attributes: unknown }>, spendRow: { callType: string, modelGroup: string, model: string, provider: string, status: SpendStatus, costUsd: string | null, errorCode: string | null, errorMessage: string | null, usage: { inputTokens: number, outputTokens: number, cacheReadTokens: number, cacheWriteTokens: number, reasoningTokens: number } | null } | null } | null };
+
+export type TraceUpdatesSubscriptionVariables = Exact<{
+  traceId?: string | number | null | undefined;
+}>;
+
+
+export type TraceUpdatesSubscription = { traceUpdates: { missed: number, trace: { traceId: string, spanCount: number } } };
+
+export type TraceUpdatesWithSpansSubscriptionVariables = Exact<{ [key: string]: never; }>;
+
+
+export type TraceUpdatesWithSpansSubscription = { traceUpdates: { trace: { traceId: string, spans: Array<{ spanId: string }> | null } } };
+
+export type TraceNamesSubscriptionVariables = Exact<{ [key: string]: never; }>;
+
+
+export type TraceNamesSubscription = { traceUpdates: { missed: number, trace: { name: string } } };
+
+export type TraceQueryVariables = Exact<{
+  id: string | number;
+  ref?: string | number | null | undefined;
+}>;
+
+
+export type TraceQuery = { trace: { traceId: string, traceRef: string, name: string, service: string, inputPreview: string, startedAt: string, endedAt: string, durationMs: number, status: SpanStatus, teamId: string, spanCount: number, agentNames: Array<string>, agentInvocations: number, llmCalls: number, toolCalls: number, errorCount: number, inputTokens: number, outputTokens: number, models: Array<string>, spendUsd: string | null, pricedCalls: number, spans: Array<SpanFacts_Span_Fragment> | null, agents: Array<{ name: string, parentAgent: string | null, invocations: number, llmCalls: number, toolCalls: number, durationMs: number }> | null } | null };
+
+type SpanFacts_Span_Fragment = { traceId: string, spanId: string, parentSpanId: string | null, name: string, kind: SpanKind, type: SpanType, agent: string, service: string, startedAt: string, startNs: string, durationMs: number, status: SpanStatus, error: string | null, model: string | null, inputTokens: number, outputTokens: number, inputPreview: string, requestId: string | null, costUsd: string | null };
+
+type SpanFacts_SpanDetail_Fragment = { traceId: string, spanId: string, parentSpanId: string | null, name: string, kind: SpanKind, type: SpanType, agent: string, service: string, startedAt: string, startNs: string, durationMs: number, status: SpanStatus, error: string | null, model: string | null, inputTokens: number, outputTokens: number, inputPreview: string, requestId: string | null, costUsd: string | null };
+
+export type SpanFactsFragment =
+  | SpanFacts_Span_Fragment
+  | SpanFacts_SpanDetail_Fragment
+;
+
+export type TracesWithSpansQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type TracesWithSpansQuery = { traces: { nodes: Array<{ traceId: string, spans: Array<{ spanId: string, spendRow: { costUsd: string | null } | null }> | null, agents: Array<{ name: string }> | null }> } };
+
+export type TracesQueryVariables = Exact<{
+  from?: string | null | undefined;
+  to?: string | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type TracesQuery = { traces: { nodes: Array<{ traceId: string, traceRef: string, name: string, startedAt: string, durationMs: number, spendUsd: string | null }>, edges: Array<{ cursor: string }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
+
+export class TypedDocumentString<TResult, TVariables>
+  extends String
+  implements DocumentTypeDecoration<TResult, TVariables>
+{
+  __apiType?: NonNullable<DocumentTypeDecoration<TResult, TVariables>['__apiType']>;
+  private value: string;
+  public __meta__?: Record<string, any> | undefined;
+
+  constructor(value: string, __meta__?: Record<string, any> | undefined) {
+    super(value);
+    this.value = value;
+    this.__meta__ = __meta__;
+  }
+
+  override toString(): string & DocumentTypeDecoration<TResult, TVariables> {
+    return this.value;
+  }
+}
+export const SpanFactsFragmentDoc = new TypedDocumentString(`
+    fragment SpanFacts on SpanHead {
+  traceId
+  spanId
+  parentSpanId
+  name
+  kind
+  type
+  agent
+  service
+  startedAt
+  startNs
+  durationMs
+  status
+  error
+  model
+  inputTokens
+  outputTokens
+  inputPreview
+  requestId
+  costUsd
+}
+    `, {"fragmentName":"SpanFacts"}) as unknown as TypedDocumentString<SpanFactsFragment, unknown>;
+export const CatalogEntriesDocument = new TypedDocumentString(`
+    query CatalogEntries($provider: String, $mode: String, $model: String, $supportsVision: Boolean, $first: Int, $after: String, $last: Int, $before: String) {
+  catalogEntries(
+    provider: $provider
+    mode: $mode
+    model: $model
+    supportsVision: $supportsVision
+    first: $first
+    after: $after
+    last: $last
+    before: $before
+  ) {
+    totalCount
+    nodes {
+      id
+      provider
+      mode
+      maxInputTokens
+      inputCostPerToken
+      outputCostPerToken
+      supportsVision
+    }
+    pageInfo {
+      hasNextPage
+      hasPreviousPage
+      startCursor
+      endCursor
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<CatalogEntriesQuery, CatalogEntriesQueryVariables>;
+export const CatalogEntryDocument = new TypedDocumentString(`
+    query CatalogEntry($id: ID!) {
+  catalogEntry(id: $id) {
+    id
+    provider
+    mode
+    maxInputTokens
+    maxOutputTokens
+    maxTokens
+    inputCostPerToken
+    outputCostPerToken
+    cacheReadInputTokenCost
+    inputCostPerAudioToken
+    outputCostPerReasoningToken
+    deprecationDate
+    supportsFunctionCalling
+    supportsParallelFunctionCalling
+    supportsVision
+    supportsAudioInput
+    supportsAudioOutput
+    supportsPromptCaching
+    supportsReasoning
+    supportsResponseSchema
+    supportsSystemMessages
+    supportsWebSearch
+    extraFields
+  }
+}
+    `) as unknown as TypedDocumentString<CatalogEntryQuery, CatalogEntryQueryVariables>;
+export const ChatStreamDocument = new TypedDocumentString(`
+    subscription ChatStream($input: ChatInput!) {
+  chatStream(input: $input) {
+    __typename
+    ... on ChatStep {
+      traceId
+    }
+    ... on ChatText {
+      text
+    }
+    ... on ChatUsage {
+      usage {
+        inputTokens
+        outputTokens
+      }
+    }
+    ... on ChatFinish {
+      reason
+    }
+    ... on ChatFailure {
+      code
+      message
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<ChatStreamSubscription, ChatStreamSubscriptionVariables>;
+export const ChatDocument = new TypedDocumentString(`
+    mutation Chat($input: ChatInput!) {
+  chat(input: $input) {
+    __typename
+    ... on ChatCompletion {
+      callId
+      traceId
+      spanId
+      model
+      text
+      toolCalls {
+        name
+        arguments
+      }
+      finishReason
+      usage {
+        inputTokens
+        outputTokens
+      }
+      costUsd
+    }
+    ... on UserError {
+      code
+      message
+    }
+    ... on InvalidInputError {
+      issues {
+        path
+        rule
+      }
+    }
+    ... on NotFoundError {
+      kind
+      id
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<ChatMutation, ChatMutationVariables>;
+export const GenerateKeyDocument = new TypedDocumentString(`
+    mutation GenerateKey($input: GenerateKeyInput!) {
+  generateKey(input: $input) {
+    __typename
+    ... on GeneratedKey {
+      key
+      virtualKey {
+        hash
+        name
+        alias
+        role
+        teamId
+        models
+        maxBudgetUsd
+        metadata
+        blocked
+        expiresAt
+      }
+    }
+    ... on UserError {
+      code
+      message
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<GenerateKeyMutation, GenerateKeyMutationVariables>;
+export const SpanDocument = new TypedDocumentString(`
+    query Span($traceId: ID!, $spanId: ID!, $ref: ID) {
+  span(traceId: $traceId, spanId: $spanId, ref: $ref) {
+    name
+    type
+    input
+    output
+    attributes
+    resourceAttributes
+    events {
+      name
+      at
+      attributes
+    }
+    links {
+      traceId
+      spanId
+      attributes
+    }
+    spendRow {
+      callType
+      modelGroup
+      model
+      provider
+      status
+      costUsd
+      usage {
+        inputTokens
+        outputTokens
+        cacheReadTokens
+        cacheWriteTokens
+        reasoningTokens
+      }
+      errorCode
+      errorMessage
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<SpanQuery, SpanQueryVariables>;
+export const TraceUpdatesDocument = new TypedDocumentString(`
+    subscription TraceUpdates($traceId: ID) {
+  traceUpdates(traceId: $traceId) {
+    missed
+    trace {
+      traceId
+      spanCount
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<TraceUpdatesSubscription, TraceUpdatesSubscriptionVariables>;
+export const TraceUpdatesWithSpansDocument = new TypedDocumentString(`
+    subscription TraceUpdatesWithSpans {
+  traceUpdates {
+    trace {
+      traceId
+      spans {
+        spanId
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<TraceUpdatesWithSpansSubscription, TraceUpdatesWithSpansSubscriptionVariables>;
+export const TraceNamesDocument = new TypedDocumentString(`
+    subscription TraceNames {
+  traceUpdates {
+    missed
+    trace {
+      name
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<TraceNamesSubscription, TraceNamesSubscriptionVariables>;
+export const TraceDocument = new TypedDocumentString(`
+    query Trace($id: ID!, $ref: ID) {
+  trace(id: $id, ref: $ref) {
+    traceId
+    traceRef
+    name
+    service
+    inputPreview
+    startedAt
+    endedAt
+    durationMs
+    status
+    teamId
+    spanCount
+    agentNames
+    agentInvocations
+    llmCalls
+    toolCalls
+    errorCount
+    inputTokens
+    outputTokens
+    models
+    spendUsd
+    pricedCalls
+    spans {
+      ...SpanFacts
+    }
+    agents {
+      name
+      parentAgent
+      invocations
+      llmCalls
+      toolCalls
+      durationMs
+    }
+  }
+}
+    fragment SpanFacts on SpanHead {
+  traceId
+  spanId
+  parentSpanId
+  name
+  kind
+  type
+  agent
+  service
+  startedAt
+  startNs
+  durationMs
+  status
+  error
+  model
+  inputTokens
+  outputTokens
+  inputPreview
+  requestId
+  costUsd
+}`) as unknown as TypedDocumentString<TraceQuery, TraceQueryVariables>;
+export const TracesWithSpansDocument = new TypedDocumentString(`
+    query TracesWithSpans {
+  traces(first: 50) {
+    nodes {
+      traceId
+      spans {
+        spanId
+        spendRow {
+          costUsd
+        }
+      }
+      agents {
+        name
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<TracesWithSpansQuery, TracesWithSpansQueryVariables>;
+export const TracesDocument = new TypedDocumentString(`
+    query Traces($from: DateTime, $to: DateTime, $first: Int, $after: String) {
+  traces(from: $from, to: $to, first: $first, after: $after) {
+    nodes {
+      traceId
+      traceRef
+      name
+      startedAt
+      durationMs
+      spendUsd
+    }
+    edges {
+      cursor
+    }
+    pageInfo {
+      hasNextPage
+      hasPreviousPage
+      startCursor
+      endCursor
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<TracesQuery, TracesQueryVariables>;

@@ -1,0 +1,240 @@
+import { createServer, type Server } from 'node:http';
+import { createLoaders } from '../../resolvers/loaders.ts';
+import type { Platform } from '../../resolvers/scope.ts';
+import { storeSpans } from '../../resolvers/traces.ts';
+import { schema } from '../../schema/index.ts';
+import type { Caller, Owner } from '../../src/domain/caller.ts';
+import type { CatalogEntry, CatalogSnapshot } from '../../src/domain/catalog/catalog.ts';
+import type { ChatDelta } from '../../src/domain/chat/chat.ts';
+import { Unauthenticated } from '../../src/domain/errors.ts';
+import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
+import { ZERO_USD } from '../../src/domain/money.ts';
+import type { SpendRow } from '../../src/domain/spend/spend-row.ts';
+import type { Span } from '../../src/domain/traces/span.ts';
+import type { Gateway, GatewayCall } from '../../src/gateway/gateway.ts';
+import { createGraphQL } from '../../src/graphql.ts';
+import { createBus } from '../../src/runtime/bus.ts';
+import { createPatternCompiler } from '../../src/runtime/catalog-pattern.ts';
+import { keySmith, randomIds } from '../../src/runtime/identifiers.ts';
+import { createMemoryTraceStore } from '../support/memory-trace-store.ts';
+import type { TypedDocumentString } from './generated/graphql.ts';
+
+/** Half a day after every span of the samples began. */
+const NOW = new Date(1_700_000_000_000 + 43_200_000);
+
+const caller = (role: Caller['role'], teamId: string | null): Caller => ({
+  role,
+  keyHash: `${role}-${teamId ?? 'lone'}`,
+  key: null,
+  teamId,
+  userId: null,
+});
+
+const CALLERS: Readonly<Record<string, Caller>> = {
+  'sk-admin': caller('proxy_admin', null),
+  'sk-team-a': caller('internal_user', 'team-a'),
+  'sk-team-b': caller('internal_user', 'team-b'),
+};
+
+/** A catalog entry with a price. */
+export function anEntry(id: string, row: Readonly<Record<string, unknown>> = {}): CatalogEntry {
+  const { litellm_provider: provider = 'openai', mode = 'chat' } = row;
+  return { id, provider: String(provider), mode: String(mode), row: { litellm_provider: provider, mode, ...row } };
+}
+
+const snapshotOf = (entries: readonly CatalogEntry[]): CatalogSnapshot => ({
+  id: 'snapshot-1',
+  takenAt: NOW,
+  source: 'embedded',
+  entries,
+  find: (id) => entries.find((entry) => entry.id === id) ?? null,
+});
+
+/** A gateway whose every answer is this stream; it prices nothing. */
+export function scriptedGateway(deltas: () => AsyncIterableIterator<ChatDelta>): Gateway {
+  return {
+    deployments: () => [],
+    async chat(): Promise<GatewayCall> {
+      const never = (): never => {
+        throw new Error('The graph reads deltas, not bytes.');
+      };
+      return {
+        callId: 'call-1',
+        traceId: '1'.repeat(32),
+        spanId: '2'.repeat(16),
+        modelGroup: 'demo',
+        get deployment() {
+          return never();
+        },
+        exchange: {
+          status: 200,
+          headers: {},
+          streaming: true,
+          get bytes() {
+            return never();
+          },
+          deltas,
+          outcome: () => ({
+            responseId: null,
+            responseModel: null,
+            finishReason: null,
+            usage: null,
+            failure: null,
+            text: null,
+          }),
+        },
+        cost: () => null,
+        elapsedMs: () => 0,
+        deltas,
+        settle() {},
+      };
+    },
+  };
+}
+
+export interface LogLine {
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly facts: Readonly<Record<string, unknown>>;
+  readonly event: string;
+}
+
+export interface GraphAnswer<Data> {
+  readonly data: Data;
+  readonly errors?: readonly { readonly message: string; readonly extensions?: Readonly<Record<string, unknown>> }[];
+}
+
+/** The graph on a loopback port over stores in memory. */
+export async function openGraph(
+  options: {
+    readonly entries?: readonly CatalogEntry[];
+    readonly gateway?: Gateway;
+    readonly spend?: readonly SpendRow[];
+    readonly introspection?: boolean;
+    readonly graphiql?: boolean;
+    readonly queueLimit?: number;
+    /** Lets a test break a part of the platform. */
+    readonly platform?: Partial<Platform>;
+  } = {},
+) {
+  const bus = createBus(options.queueLimit ? { queueLimit: options.queueLimit } : {});
+  const traces = createMemoryTraceStore();
+  const reads = { listSpans: 0, findBySpans: 0 };
+  const keys = new Map<string, VirtualKey>();
+  const lines: LogLine[] = [];
+  let catalog = snapshotOf(options.entries ?? []);
+  const platform: Platform = {
+    stores: {
+      traces: {
+        ...traces,
+        listSpans(refs) {
+          reads.listSpans += 1;
+          return traces.listSpans(refs);
+        },
+      },
+      spend: {
+        append: async () => {},
+        async findBySpans(spanKeys) {
+          reads.findBySpans += 1;
+          return (options.spend ?? []).filter(({ traceId, spanId }) => spanKeys.includes(`${traceId}:${spanId}`));
+        },
+        totalOf: async () => ZERO_USD,
+      },
+      keys: {
+        add: async (key) => void keys.set(key.hash, key),
+        find: async (hash) => keys.get(hash) ?? null,
+      },
+      ping: async () => {},
+    },
+    catalog: {
+      current: () => catalog,
+      status: () => ({
+        source: catalog.source,
+        takenAt: catalog.takenAt,
+        count: catalog.entries.length,
+        lastCheckedAt: null,
+        lastError: null,
+      }),
+    },
+    patterns: createPatternCompiler(),
+    gateway: options.gateway ?? scriptedGateway(() => [][Symbol.iterator]() as never),
+    keyRing: { identify: identifyByName, forget() {} },
+    keySmith,
+    bus,
+    clock: { now: () => NOW, monotonicMs: () => performance.now() },
+    ids: randomIds,
+    draining: () => false,
+    recordsWaiting: () => 0,
+    recordsReadable: async () => {},
+    ...options.platform,
+  };
+  const note = (level: LogLine['level']) => (facts: object, event: string) =>
+    void lines.push({ level, facts: { ...facts }, event });
+  const door = createGraphQL({
+    schema,
+    log: { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') },
+    settings: { introspection: options.introspection ?? true, graphiql: options.graphiql ?? false },
+    async scopeFor(headers, signal) {
+      const key = headers.authorization?.replace('Bearer ', '');
+      const identified = key === undefined ? null : await platform.keyRing.identify(key);
+      return { platform, caller: identified, signal, loaders: createLoaders(platform.stores, identified) };
+    },
+  });
+  const server: Server = createServer((req, res) => {
+    const stream = req.url?.startsWith('/graphql/stream') ?? false;
+    void (stream ? door.handleStream({ req, res }) : door.handle({ req, res }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('The server has no port.');
+  const url = `http://127.0.0.1:${address.port}/graphql`;
+
+  /** Sends a body as it is. */
+  const post = (body: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
+    fetch(url, { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } });
+
+  return {
+    url,
+    door,
+    bus,
+    reads,
+    lines,
+    post,
+    /** Runs an operation as the holder of `key`; null sends none. */
+    async call<Data, Variables>(
+      document: TypedDocumentString<Data, Variables>,
+      variables: Variables,
+      key: string | null = 'sk-admin',
+    ): Promise<GraphAnswer<Data>> {
+      const answer = await post(
+        JSON.stringify({ query: document.toString(), variables }),
+        key === null ? {} : { authorization: `Bearer ${key}` },
+      );
+      return (await answer.json()) as GraphAnswer<Data>;
+    },
+    /** Stores spans as if this owner's key had sent them, and tells who watches. */
+    ingest: (owner: Owner, ...spans: readonly Span[]) => storeSpans(platform, [{ owner, spans }]),
+    replaceCatalog(entries: readonly CatalogEntry[]) {
+      catalog = snapshotOf(entries);
+    },
+    async close() {
+      door.close();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function identifyByName(key: string): Caller {
+  const known = CALLERS[key];
+  if (known) return known;
+  throw new Unauthenticated('The key is not known.', 'unknown');
+}
+
+/** Resolves once `holds` does; fails after two seconds. */
+export async function eventually(holds: () => boolean, what: string): Promise<void> {
+  const deadline = performance.now() + 2_000;
+  while (!holds()) {
+    if (performance.now() > deadline) throw new Error(`Never happened: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}

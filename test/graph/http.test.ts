@@ -1,0 +1,135 @@
+import { serverAudits } from 'graphql-http';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { openGraph } from './graph-house.ts';
+
+describe('GraphQL over HTTP', () => {
+  let house: Awaited<ReturnType<typeof openGraph>>;
+  beforeAll(async () => {
+    house = await openGraph();
+  });
+  afterAll(() => house.close());
+
+  const audits = serverAudits({ url: () => house.url });
+  it('is audited', () => {
+    expect(audits.filter(({ name }) => name.startsWith('MUST')).length).toBeGreaterThan(10);
+  });
+  // MUST, SHOULD and MAY alike: there is no departure to list.
+  it.each(audits)('$name', async (audit) => {
+    const { status } = await audit.fn();
+    expect(status).toBe('ok');
+  });
+
+  it.each([
+    ['broken JSON', '{"query":', 'POST body sent invalid JSON.'],
+    ['no object', '"query"', 'POST body is expected to be object but received string'],
+    ['a batch', '[{"query":"{ __typename }"}]', 'Batching is not supported.'],
+  ])('answers %s with an error of its own form', async (_case, body, message) => {
+    const answer = await house.post(body);
+    const { errors } = (await answer.json()) as { errors: readonly { message: string }[] };
+    expect([answer.status, errors.map((error) => error.message)]).toEqual([400, [message]]);
+  });
+
+  it('answers a method it does not have with what it has', async () => {
+    const answer = await fetch(house.url, { method: 'DELETE' });
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, POST']);
+  });
+
+  it('says nothing of statuses inside', async () => {
+    const answers = await Promise.all(
+      ['{ nope }', '{', '{ trace(id: "x") { name } }'].map((query) => house.post(JSON.stringify({ query }))),
+    );
+    const bodies = await Promise.all(answers.map((answer) => answer.text()));
+    for (const body of bodies) {
+      expect(body).toContain('"code"');
+      expect(body).not.toMatch(/"(http|status)"/);
+    }
+  });
+});
+
+describe('introspection', () => {
+  let house: Awaited<ReturnType<typeof openGraph>>;
+  afterEach(() => house.close());
+
+  const messages = async (query: string) => {
+    const { errors, data } = (await (await house.post(JSON.stringify({ query }))).json()) as {
+      readonly data?: unknown;
+      readonly errors?: readonly { readonly message: string }[];
+    };
+    return errors?.map(({ message }) => message) ?? data;
+  };
+
+  it('answers where it is allowed, and a misspelt field is corrected', async () => {
+    house = await openGraph();
+    expect(await messages('{ __schema { queryType { name } } }')).toEqual({
+      __schema: { queryType: { name: 'Query' } },
+    });
+    expect(await messages('{ catalogEntrys { totalCount } }')).toEqual([
+      'Cannot query field "catalogEntrys" on type "Query". Did you mean "catalogEntry" or "catalogEntries"?',
+    ]);
+  });
+
+  it('is refused where it is not, and no name is given away', async () => {
+    house = await openGraph({ introspection: false });
+    const refused = await messages('{ __schema { queryType { name } } }');
+    expect(refused).toHaveLength(2);
+    expect(refused).toContain(
+      'GraphQL introspection has been disabled, but the requested query contained the field "__schema".',
+    );
+    expect(await messages('{ catalogEntrys { totalCount } }')).toEqual([
+      'Cannot query field "catalogEntrys" on type "Query".',
+    ]);
+    expect(await messages('{ catalogEntries(firts: 1) { totalCount } }')).toEqual([
+      'Unknown argument "firts" on field "Query.catalogEntries".',
+    ]);
+    expect(await messages('{ __typename }')).toEqual({ __typename: 'Query' });
+  });
+
+  it('goes only so deep', async () => {
+    house = await openGraph();
+    const fields = (levels: number): string => (levels === 0 ? 'name' : `fields { type { ${fields(levels - 1)} } }`);
+    expect(await messages(`{ __schema { types { ${fields(5)} } } }`)).toEqual(['Maximum introspection depth exceeded']);
+  });
+});
+
+describe('GraphiQL', () => {
+  let house: Awaited<ReturnType<typeof openGraph>>;
+  afterEach(() => house.close());
+
+  const browse = (headers: Record<string, string> = {}) =>
+    fetch(house.url, { headers: { accept: 'text/html,*/*;q=0.8', ...headers } });
+
+  it('is one page that needs nothing else, and is kept by the browser until it changes', async () => {
+    house = await openGraph({ graphiql: true });
+    const first = await browse({ 'accept-encoding': 'br, gzip' });
+    const html = await first.text();
+    expect([first.status, first.headers.get('content-type'), first.headers.get('content-encoding')]).toEqual([
+      200,
+      'text/html; charset=utf-8',
+      'br',
+    ]);
+    expect(html).toContain('<label for="key">Key</label>');
+    expect(html).not.toMatch(/<(script|link)[^>]+(src|href)="(https?:)?\/\//);
+    const again = await browse({ 'if-none-match': first.headers.get('etag') ?? '' });
+    expect([again.status, await again.text()]).toEqual([304, '']);
+    const plain = await browse({ 'accept-encoding': 'identity' });
+    expect([plain.headers.get('content-encoding'), (await plain.text()) === html]).toEqual([null, true]);
+  });
+
+  it('is not shown where it is switched off', async () => {
+    house = await openGraph({ graphiql: false });
+    const answer = await browse();
+    expect(await answer.json()).toMatchObject({ errors: [{ message: 'Must provide query string.' }] });
+  });
+
+  it('is shown again under the address it gives itself', async () => {
+    house = await openGraph({ graphiql: true });
+    const answer = await fetch(`${house.url}?query=mutation{__typename}`, { headers: { accept: 'text/html' } });
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+  });
+
+  it('makes way for a client', async () => {
+    house = await openGraph({ graphiql: true });
+    const answer = await fetch(`${house.url}?query={__typename}`);
+    expect(await answer.json()).toEqual({ data: { __typename: 'Query' } });
+  });
+});

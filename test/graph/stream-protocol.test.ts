@@ -1,0 +1,127 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { aSpan, TEAM_KEY } from '../ports/samples.ts';
+import { TraceUpdatesDocument } from './generated/graphql.ts';
+import { eventually, openGraph } from './graph-house.ts';
+
+const JSON_BODY = { 'content-type': 'application/json', authorization: 'Bearer sk-admin' };
+const UUID = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
+
+let house: Awaited<ReturnType<typeof openGraph>>;
+afterEach(() => house.close());
+
+const at = (search = ''): string => `${house.url}/stream${search}`;
+const withToken = (token: string) => ({ ...JSON_BODY, 'x-graphql-event-stream-token': token });
+const reserve = async (headers: Record<string, string> = {}): Promise<string> =>
+  (await fetch(at(), { method: 'PUT', headers })).text();
+const start = (token: string, operationId: string, query: string = TraceUpdatesDocument.toString()) =>
+  fetch(at(), {
+    method: 'POST',
+    headers: withToken(token),
+    body: JSON.stringify({ query, extensions: { operationId } }),
+  });
+
+describe('a stream of the single connection mode', () => {
+  it('has a token that cannot be guessed', async () => {
+    house = await openGraph();
+    const tokens = await Promise.all([reserve(), reserve()]);
+    expect(tokens).toEqual([expect.stringMatching(UUID), expect.stringMatching(UUID)]);
+    expect(tokens[0]).not.toBe(tokens[1]);
+  });
+
+  it.each(['__proto__', 'constructor', 'guess'])('cannot be named %s', async (token) => {
+    house = await openGraph();
+    expect(await reserve({ 'x-graphql-event-stream-token': token })).toMatch(UUID);
+    expect((await start(token, '1')).status).toBe(404);
+    expect(({} as Record<string, unknown>)['open']).toBeUndefined();
+  });
+
+  it('hands on what happened before its reader came', async () => {
+    house = await openGraph();
+    const token = await reserve();
+    expect((await start(token, '1')).status).toBe(202);
+    expect((await start(token, '1')).status).toBe(409);
+    await house.ingest(TEAM_KEY, aSpan());
+    const leaving = new AbortController();
+    const stream = await fetch(at(`?token=${token}`), {
+      headers: { accept: 'text/event-stream' },
+      signal: leaving.signal,
+    });
+    const reader = stream.body?.getReader();
+    let text = '';
+    while (!text.includes('"spanCount":1')) text += Buffer.from((await reader?.read())?.value ?? []).toString();
+    expect(text).toContain('"id":"1"');
+    leaving.abort();
+    await eventually(() => house.bus.subscriberCount() === 0, 'the subscription closed');
+    expect((await start(token, '2')).status).toBe(404);
+  });
+
+  it('leaves its sources unread while no reader comes', async () => {
+    house = await openGraph({ queueLimit: 4 });
+    const token = await reserve();
+    await start(token, '1');
+    const [summary] = await house.ingest(TEAM_KEY, aSpan());
+    if (!summary) throw new Error('Nothing was stored.');
+    for (let index = 0; index < 1_000; index += 1) {
+      house.bus.publish('trace', { summary });
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    const leaving = new AbortController();
+    const stream = await fetch(at(`?token=${token}`), {
+      headers: { accept: 'text/event-stream' },
+      signal: leaving.signal,
+    });
+    let text = '';
+    for await (const chunk of stream.body ?? []) {
+      text += Buffer.from(chunk).toString();
+      if (/"missed":[1-9]/.test(text)) break;
+    }
+    const missed = [...text.matchAll(/"missed":(\d+)/g)].map(([, count]) => Number(count));
+    expect(missed.length).toBeLessThan(30);
+    expect(Math.max(...missed)).toBeGreaterThan(900);
+    leaving.abort();
+  });
+
+  it('makes room for others when too many are reserved and never read', async () => {
+    house = await openGraph();
+    const first = await reserve();
+    await start(first, '1');
+    expect(house.bus.subscriberCount()).toBe(1);
+    for (let index = 0; index < 1_000; index += 1) await reserve();
+    await eventually(() => house.bus.subscriberCount() === 0, 'the oldest given up');
+    expect((await start(first, '2')).status).toBe(404);
+  });
+
+  it('tells an invalid operation its faults as a result', async () => {
+    house = await openGraph();
+    const token = await reserve();
+    expect((await start(token, '1', '{ nope }')).status).toBe(202);
+    house.door.close();
+    const stream = await fetch(at(`?token=${token}`), { headers: { accept: 'text/event-stream' } });
+    expect(await stream.text()).toContain('Cannot query field \\"nope\\" on type \\"Query\\".');
+  });
+});
+
+describe('the distinct connections mode', () => {
+  it('runs queries and mutations, too', async () => {
+    house = await openGraph();
+    const answer = await fetch(at(), {
+      method: 'POST',
+      headers: { ...JSON_BODY, accept: 'text/event-stream' },
+      body: JSON.stringify({ query: '{ catalogEntries { totalCount } }' }),
+    });
+    expect(await answer.text()).toBe(
+      ':\n\nevent: next\ndata: {"data":{"catalogEntries":{"totalCount":0}}}\n\nevent: complete\ndata:\n\n',
+    );
+  });
+
+  it('answers broken JSON, and an unknown stream, without one', async () => {
+    house = await openGraph();
+    const broken = await fetch(at(), {
+      method: 'POST',
+      headers: { ...JSON_BODY, accept: 'text/event-stream' },
+      body: '{"query":',
+    });
+    const lost = await fetch(at(), { method: 'POST', headers: JSON_BODY, body: '{"query":"{ __typename }"}' });
+    expect([broken.status, lost.status]).toEqual([400, 404]);
+  });
+});

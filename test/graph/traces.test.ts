@@ -1,0 +1,340 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  aSpan,
+  aSpendRow,
+  nsAt,
+  OTHER_TEAM_KEY,
+  picos,
+  spanId,
+  START_MS,
+  TEAM_KEY,
+  traceId,
+} from '../ports/samples.ts';
+import { traceRefOf } from '../support/memory-trace-store.ts';
+import { SpanDocument, TraceDocument, TracesDocument, TracesWithSpansDocument } from './generated/graphql.ts';
+import { openGraph } from './graph-house.ts';
+
+const SPEND = [aSpendRow({ traceId: traceId(1), spanId: spanId(1), cost: picos(1_250_000n) })];
+
+let house: Awaited<ReturnType<typeof openGraph>>;
+beforeEach(async () => {
+  house = await openGraph({ spend: SPEND });
+});
+afterEach(() => house.close());
+
+/** Traces 1 to `count`, each with one model call, a second apart. */
+const ingestTraces = (count: number) =>
+  house.ingest(
+    TEAM_KEY,
+    ...Array.from({ length: count }, (_, index) =>
+      aSpan({
+        traceId: traceId(index + 1),
+        startNs: nsAt(START_MS + index * 1_000),
+        endNs: nsAt(START_MS + index * 1_000 + 5),
+      }),
+    ),
+  );
+
+describe('traces', () => {
+  it('come newest first, page by page, and end', async () => {
+    await ingestTraces(5);
+    const first = (await house.call(TracesDocument, { first: 2 })).data.traces;
+    const second = (await house.call(TracesDocument, { first: 2, after: first.pageInfo.endCursor })).data.traces;
+    const third = (await house.call(TracesDocument, { first: 2, after: second.pageInfo.endCursor })).data.traces;
+    expect(
+      [first, second, third].map(({ nodes, pageInfo }) => [
+        nodes.map((trace) => Number.parseInt(trace.traceId, 16)),
+        pageInfo.hasNextPage,
+      ]),
+    ).toEqual([
+      [[5, 4], true],
+      [[3, 2], true],
+      [[1], false],
+    ]);
+  });
+
+  it('go on behind any of their rows', async () => {
+    await ingestTraces(5);
+    const { edges } = (await house.call(TracesDocument, { first: 4 })).data.traces;
+    const { data } = await house.call(TracesDocument, { after: edges[1]?.cursor ?? '' });
+    expect(data.traces.nodes.map((trace) => Number.parseInt(trace.traceId, 16))).toEqual([3, 2, 1]);
+  });
+
+  it('begin inside the window', async () => {
+    await ingestTraces(5);
+    const window = { from: new Date(START_MS + 1_000).toISOString(), to: new Date(START_MS + 3_000).toISOString() };
+    const { data } = await house.call(TracesDocument, window);
+    expect(data.traces).toMatchInlineSnapshot(`
+      {
+        "edges": [
+          {
+            "cursor": "WzE3MDAwMDAwMDEwMDAsMTcwMDAwMDAwMzAwMCwxNzAwMDAwMDAyMDAwLCJDQUE1QkU1QjY3MDMxMTZDM0MyODRDQTQ2NDQyMjkzQTEyNUM1NTkwMEJDMDRCQTg3NzY3M0EzQkRCREIwMzdFIl0",
+          },
+          {
+            "cursor": "WzE3MDAwMDAwMDEwMDAsMTcwMDAwMDAwMzAwMCwxNzAwMDAwMDAxMDAwLCJCRjE3NjU5Q0NEMzcxODZBRUI4QjNCQjQzMUE3Q0U5MTMzQTdDMURBNjhDQUE5QTQ2NDE1NDEyNTQwODdGRDEyIl0",
+          },
+        ],
+        "nodes": [
+          {
+            "durationMs": 5,
+            "name": "chat demo",
+            "spendUsd": null,
+            "startedAt": "2023-11-14T22:13:22.000Z",
+            "traceId": "00000000000000000000000000000003",
+            "traceRef": "CAA5BE5B6703116C3C284CA46442293A125C55900BC04BA877673A3BDBDB037E",
+          },
+          {
+            "durationMs": 5,
+            "name": "chat demo",
+            "spendUsd": null,
+            "startedAt": "2023-11-14T22:13:21.000Z",
+            "traceId": "00000000000000000000000000000002",
+            "traceRef": "BF17659CCD37186AEB8B3BB431A7CE9133A7C1DA68CAA9A4641541254087FD12",
+          },
+        ],
+        "pageInfo": {
+          "endCursor": "WzE3MDAwMDAwMDEwMDAsMTcwMDAwMDAwMzAwMCwxNzAwMDAwMDAxMDAwLCJCRjE3NjU5Q0NEMzcxODZBRUI4QjNCQjQzMUE3Q0U5MTMzQTdDMURBNjhDQUE5QTQ2NDE1NDEyNTQwODdGRDEyIl0",
+          "hasNextPage": false,
+          "hasPreviousPage": false,
+          "startCursor": "WzE3MDAwMDAwMDEwMDAsMTcwMDAwMDAwMzAwMCwxNzAwMDAwMDAyMDAwLCJDQUE1QkU1QjY3MDMxMTZDM0MyODRDQTQ2NDQyMjkzQTEyNUM1NTkwMEJDMDRCQTg3NzY3M0EzQkRCREIwMzdFIl0",
+        },
+      }
+    `);
+  });
+
+  it.each([
+    [{ first: 51 }, 'A page holds 1 to 50 traces.'],
+    [{ first: 0 }, 'A page holds 1 to 50 traces.'],
+    [{ after: 'rubbish' }, 'Invalid cursor.'],
+    [
+      { from: '2026-01-02T00:00:00Z', to: '2026-01-01T00:00:00Z' },
+      'The window is empty: start_ms must be before end_ms.',
+    ],
+  ])('refuse %j', async (variables, message) => {
+    const { errors } = await house.call(TracesDocument, variables);
+    expect(errors?.map((error) => [error.message, error.extensions?.['code']])).toEqual([[message, 'INVALID_INPUT']]);
+  });
+
+  it('cost one read for all their spans, agents and spend rows', async () => {
+    await ingestTraces(50);
+    const { data } = await house.call(TracesWithSpansDocument, {});
+    expect([data.traces.nodes.length, data.traces.nodes.every(({ spans }) => spans?.length === 1)]).toEqual([50, true]);
+    expect(data.traces.nodes.at(-1)?.spans?.[0]?.spendRow).toEqual({ costUsd: '0.00000125' });
+    expect(house.reads).toEqual({ listSpans: 1, findBySpans: 1 });
+  });
+
+  it('of another team are not there', async () => {
+    await ingestTraces(1);
+    await house.ingest(OTHER_TEAM_KEY, aSpan({ traceId: traceId(9) }));
+    const seenBy = async (key: string) =>
+      (await house.call(TracesDocument, {}, key)).data.traces.nodes.map((trace) => Number.parseInt(trace.traceId, 16));
+    expect(await Promise.all(['sk-team-a', 'sk-team-b', 'sk-admin'].map(seenBy))).toEqual([[1], [9], [9, 1]]);
+  });
+});
+
+describe('trace', () => {
+  it('is told whole', async () => {
+    await house.ingest(
+      TEAM_KEY,
+      aSpan({ spanId: spanId(1), type: 'agent', name: 'triage', agent: 'triage', model: null, cost: null }),
+      aSpan({
+        spanId: spanId(2),
+        parentSpanId: spanId(1),
+        agent: 'triage',
+        startNs: nsAt(START_MS) + 1n,
+        status: 'error',
+        error: 'overloaded',
+        cost: picos(1_250_000n),
+      }),
+    );
+    const { data } = await house.call(TraceDocument, { id: traceId(1) });
+    expect(data).toMatchInlineSnapshot(`
+      {
+        "trace": {
+          "agentInvocations": 1,
+          "agentNames": [
+            "triage",
+          ],
+          "agents": [
+            {
+              "durationMs": 5.000001,
+              "invocations": 1,
+              "llmCalls": 1,
+              "name": "triage",
+              "parentAgent": null,
+              "toolCalls": 0,
+            },
+          ],
+          "durationMs": 5.000001,
+          "endedAt": "2023-11-14T22:13:20.005Z",
+          "errorCount": 1,
+          "inputPreview": "hello",
+          "inputTokens": 6,
+          "llmCalls": 1,
+          "models": [
+            "demo",
+          ],
+          "name": "triage",
+          "outputTokens": 10,
+          "pricedCalls": 1,
+          "service": "tests",
+          "spanCount": 2,
+          "spans": [
+            {
+              "agent": "triage",
+              "costUsd": null,
+              "durationMs": 5.000001,
+              "error": null,
+              "inputPreview": "hello",
+              "inputTokens": 3,
+              "kind": "CLIENT",
+              "model": null,
+              "name": "triage",
+              "outputTokens": 5,
+              "parentSpanId": null,
+              "requestId": null,
+              "service": "tests",
+              "spanId": "0000000000000001",
+              "startNs": "1700000000000000000",
+              "startedAt": "2023-11-14T22:13:20.000Z",
+              "status": "OK",
+              "traceId": "00000000000000000000000000000001",
+              "type": "AGENT",
+            },
+            {
+              "agent": "triage",
+              "costUsd": "0.00000125",
+              "durationMs": 5,
+              "error": "overloaded",
+              "inputPreview": "hello",
+              "inputTokens": 3,
+              "kind": "CLIENT",
+              "model": "demo",
+              "name": "chat demo",
+              "outputTokens": 5,
+              "parentSpanId": "0000000000000001",
+              "requestId": null,
+              "service": "tests",
+              "spanId": "0000000000000002",
+              "startNs": "1700000000000000001",
+              "startedAt": "2023-11-14T22:13:20.000Z",
+              "status": "ERROR",
+              "traceId": "00000000000000000000000000000001",
+              "type": "LLM",
+            },
+          ],
+          "spendUsd": "0.00000125",
+          "startedAt": "2023-11-14T22:13:20.000Z",
+          "status": "OK",
+          "teamId": "team-a",
+          "toolCalls": 0,
+          "traceId": "00000000000000000000000000000001",
+          "traceRef": "68B1C9E2445A6C8618E4F0F0E8B99C2D0205F4AC317AB13E2ABDDAC118F26AA8",
+        },
+      }
+    `);
+  });
+
+  it('sent by two keys is one to those who see both, and each alone by its ref', async () => {
+    await house.ingest(TEAM_KEY, aSpan({ spanId: spanId(1) }));
+    await house.ingest(OTHER_TEAM_KEY, aSpan({ spanId: spanId(2) }));
+    const ref = traceRefOf(OTHER_TEAM_KEY, traceId(1));
+    const spansOf = async (variables: { id: string; ref?: string }) =>
+      (await house.call(TraceDocument, variables)).data.trace?.spans?.map((span) => Number.parseInt(span.spanId, 16));
+    expect([await spansOf({ id: traceId(1) }), await spansOf({ id: traceId(1), ref })]).toEqual([[1, 2], [2]]);
+  });
+
+  it.each([
+    ['an unknown id', 'sk-admin', traceId(7)],
+    ["another team's", 'sk-team-b', traceId(1)],
+    ['no id at all', 'sk-admin', 'rubbish'],
+  ])('is null for %s', async (_case, key, id) => {
+    await house.ingest(TEAM_KEY, aSpan());
+    expect(await house.call(TraceDocument, { id }, key)).toEqual({ data: { trace: null } });
+  });
+
+  it('needs a key', async () => {
+    const { data, errors } = await house.call(TraceDocument, { id: traceId(1) }, null);
+    expect({ data, error: errors?.[0] }).toMatchObject({
+      data: { trace: null },
+      error: { message: 'You may not view traces.', extensions: { code: 'FORBIDDEN' } },
+    });
+  });
+
+  it('needs a key that holds', async () => {
+    const answer = await house.call(TraceDocument, { id: traceId(1) }, 'sk-unknown');
+    expect(answer).toEqual({
+      errors: [{ message: 'The key is not known.', extensions: { code: 'UNAUTHENTICATED' } }],
+    });
+  });
+});
+
+describe('span', () => {
+  it('is told with what it carries and what it cost', async () => {
+    await house.ingest(
+      TEAM_KEY,
+      aSpan({
+        events: [{ name: 'retry', timeNs: nsAt(START_MS), attributes: { 'error.type': '429' } }],
+        links: [{ traceId: traceId(2), spanId: spanId(2), attributes: {} }],
+      }),
+    );
+    const { data } = await house.call(SpanDocument, { traceId: traceId(1), spanId: spanId(1) });
+    expect(data).toMatchInlineSnapshot(`
+      {
+        "span": {
+          "attributes": {
+            "gen_ai.request.model": "demo",
+          },
+          "events": [
+            {
+              "at": "2023-11-14T22:13:20.000Z",
+              "attributes": {
+                "error.type": "429",
+              },
+              "name": "retry",
+            },
+          ],
+          "input": "hello",
+          "links": [
+            {
+              "attributes": {},
+              "spanId": "0000000000000002",
+              "traceId": "00000000000000000000000000000002",
+            },
+          ],
+          "name": "chat demo",
+          "output": "hi",
+          "resourceAttributes": {
+            "service.name": "tests",
+          },
+          "spendRow": {
+            "callType": "acompletion",
+            "costUsd": "0.00000125",
+            "errorCode": null,
+            "errorMessage": null,
+            "model": "demo-model",
+            "modelGroup": "demo",
+            "provider": "demo",
+            "status": "SUCCESS",
+            "usage": {
+              "cacheReadTokens": 3,
+              "cacheWriteTokens": 2,
+              "inputTokens": 10,
+              "outputTokens": 20,
+              "reasoningTokens": 1,
+            },
+          },
+          "type": "LLM",
+        },
+      }
+    `);
+  });
+
+  it('that is not there is an error that says so', async () => {
+    const { data, errors } = await house.call(SpanDocument, { traceId: traceId(1), spanId: spanId(9) });
+    expect({ data, error: errors?.[0] }).toMatchObject({
+      data: { span: null },
+      error: { message: `Span ${spanId(9)} not found`, extensions: { code: 'NOT_FOUND', kind: 'Span', id: spanId(9) } },
+    });
+  });
+});

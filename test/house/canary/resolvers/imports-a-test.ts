@@ -1,0 +1,4 @@
+// Breaks `tests-are-unseen`.
+import { fake } from '../test/fake.ts';
+
+export const read = fake;

@@ -1,0 +1,4 @@
+// Breaks `no-unresolved`.
+import { nothing } from '../resolvers/was-never-written.ts';
+
+export const field = nothing;

@@ -1,0 +1,4 @@
+// Breaks `schema`.
+import { answer } from '../rest-shims/goes-in-circles.ts';
+
+export const field = answer;

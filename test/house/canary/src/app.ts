@@ -1,0 +1,1 @@
+export const roof = 'seen by none';

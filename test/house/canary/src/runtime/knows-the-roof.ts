@@ -1,0 +1,4 @@
+// Breaks `runtime` and `roof-is-unseen`.
+import { roof } from '../app.ts';
+
+export const loop = roof;

@@ -1,0 +1,1 @@
+export const fake = 'for tests only';

@@ -1,0 +1,38 @@
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/** The root of the repository. */
+export const ROOT = join(dirname(import.meta.dirname), '..');
+
+/** One text file of the repository. */
+export interface SourceFile {
+  /** Path from the root. */
+  readonly path: string;
+  readonly text: string;
+}
+
+const UNREAD = /^(node_modules|\.git|\.lensgate|coverage)\/|\/(generated|canary)\//;
+
+/** Every text file that matches one of the patterns, canaries and generated files left out. */
+export function readFiles(...patterns: readonly string[]): readonly SourceFile[] {
+  return globSync([...patterns], { cwd: ROOT, exclude: ['node_modules', '.git', '.lensgate'] })
+    .filter((path) => !UNREAD.test(path))
+    .toSorted()
+    .map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
+}
+
+/** A source text without its comments; strings and line numbers stay. */
+export function withoutComments(text: string): string {
+  return text
+    .replace(/\/\*[\s\S]*?\*\//g, (comment) => comment.replace(/[^\n]/g, ' '))
+    .replace(/(^|[^:'"`\\])\/\/[^\n]*/g, '$1');
+}
+
+/** Where a pattern occurs, as `path:line: text`. */
+export function occurrences(files: readonly SourceFile[], pattern: RegExp): readonly string[] {
+  return files.flatMap(({ path, text }) =>
+    text
+      .split('\n')
+      .flatMap((line, index) => (pattern.test(line) ? [`${path}:${index + 1}: ${line.trim().slice(0, 120)}`] : [])),
+  );
+}

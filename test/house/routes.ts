@@ -1,0 +1,31 @@
+import { join } from 'node:path';
+import type { RouteRow } from '../../rest-shims/route.ts';
+import { readFiles, ROOT } from './repository.ts';
+
+/** Every row of every `…Routes` export of the REST door. */
+export async function allRows(): Promise<readonly RouteRow[]> {
+  const rows: RouteRow[] = [];
+  for (const { path } of readFiles('rest-shims/*.ts')) {
+    const exported: Record<string, unknown> = await import(join(ROOT, path));
+    for (const [name, value] of Object.entries(exported)) {
+      if (!name.endsWith('Routes')) continue;
+      // The rows that describe the other rows come from a function of them.
+      rows.push(...((typeof value === 'function' ? value([]) : value) as readonly RouteRow[]));
+    }
+  }
+  return rows;
+}
+
+/** A row and one status it promises, as `name status`. */
+export function promises(rows: readonly Pick<RouteRow, 'name' | 'answers'>[]): readonly string[] {
+  return rows.flatMap(({ name, answers }) => answers.map((status) => `${name} ${status}`));
+}
+
+/** The promises no test title speaks of. */
+export function untested(promised: readonly string[], titles: readonly string[]): readonly string[] {
+  return promised.filter((promise) => {
+    const [name = '', status = ''] = promise.split(' ');
+    const spoken = new RegExp(`(?<![\\w.])${name.replaceAll('.', '\\.')}(?![\\w.]).*\\b${status}\\b`);
+    return !titles.some((title) => spoken.test(title));
+  });
+}

@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { occurrences, readFiles, type SourceFile, withoutComments } from './repository.ts';
+
+const CODE = ['src/**/*.ts', 'resolvers/**/*.ts', 'schema/**/*.ts', 'rest-shims/**/*.ts'];
+const ALL_CODE = [...CODE, 'test/**/*.ts', 'bench/**/*.ts', 'scripts/**/*.{ts,mjs}', '*.ts'];
+
+/** A failure's status written out: as a property, an assignment or the head of an answer. */
+const STATUS = /\b(status|statusCode)\s*[:=]\s*[45]\d\d\b|\bwriteHead\(\s*[45]\d\d\b/;
+/** Absolute paths of a workshop, and of its tools. */
+const WORKSHOP = /(?<![\w.:/*-])\/(home|root|Users|work|mnt)\/[\w.]|\.lib(?:rary)\b/;
+const LONGEST = 350;
+
+const aFile = (text: string, path = 'rest-shims/canary.ts'): SourceFile => ({ path, text });
+
+function statusesIn(files: readonly SourceFile[]): readonly string[] {
+  const judged = files
+    .filter(({ path }) => path !== 'rest-shims/errors.ts')
+    .map(({ path, text }) => ({ path, text: withoutComments(text) }));
+  return occurrences(judged, STATUS);
+}
+
+const tooLong = (files: readonly SourceFile[]): readonly string[] =>
+  files.flatMap(({ path, text }) => (text.split('\n').length - 1 > LONGEST ? [path] : []));
+
+const FORBIDDEN_FORMS = [
+  { name: 'any', form: /(:|\bas|<)\s*any\b(?!thing)/, canary: 'const x = y as any;' },
+  { name: 'a silenced compiler', form: /@ts-(ignore|nocheck|expect-error)/, canary: ['// @ts', 'ignore'].join('-') },
+  { name: 'a default export', form: /^export default\b/, canary: 'export default createRouter;' },
+  {
+    name: 'a skipped or lone test',
+    form: /\b(it|describe|test)\.(skip|only|todo)\(/,
+    canary: ['it', 'skip("x")'].join('.'),
+  },
+  { name: 'a promise of later', form: /\b(TO(?:)DO|FIX(?:)ME|XXX)\b/, canary: ['// TO', 'DO: later'].join('') },
+] as const;
+
+/** Files whose form is dictated from outside: tools load their settings from a default export. */
+const DICTATED = new Set(['vitest.config.ts', 'codegen.ts']);
+
+describe('sources', () => {
+  it('reads the code at all', () => {
+    expect(readFiles(...CODE).length).toBeGreaterThan(60);
+  });
+
+  it('failure statuses are written in rest-shims/errors.ts and nowhere else', () => {
+    expect(statusesIn(readFiles(...CODE))).toEqual([]);
+  });
+
+  it.each(['ctx.status = 404;', 'return { status: 422, body };', 'response.writeHead( 503 );', 'res.statusCode=400'])(
+    'a planted status is reported: %s',
+    (text) => {
+      expect(statusesIn([aFile(text)])).toHaveLength(1);
+      expect(statusesIn([aFile(text, 'rest-shims/errors.ts'), aFile(`// ${text}`)])).toEqual([]);
+    },
+  );
+
+  it(`no source file is longer than ${LONGEST} lines`, () => {
+    expect(tooLong(readFiles(...ALL_CODE))).toEqual([]);
+    expect(tooLong([aFile('x\n'.repeat(LONGEST + 1)), aFile('x\n'.repeat(LONGEST), 'short.ts')])).toEqual([
+      'rest-shims/canary.ts',
+    ]);
+  });
+
+  it.each(FORBIDDEN_FORMS)('no file contains $name', ({ name, form, canary }) => {
+    expect(occurrences([aFile(canary)], form)).toHaveLength(1);
+    const files = readFiles(...ALL_CODE).filter(
+      ({ path }) => !DICTATED.has(path) && path !== 'test/house/sources.test.ts',
+    );
+    const judged = name === 'any' ? files.map(({ path, text }) => ({ path, text: withoutComments(text) })) : files;
+    expect(occurrences(judged, form)).toEqual([]);
+  });
+
+  it('no file names a folder of the machine it was written on', () => {
+    const files = readFiles(
+      '**/*.{ts,mjs,json,md,yaml,graphql,sql}',
+      '.*.json',
+      '.ci/*',
+      '.npmrc',
+      'package-lock.json',
+    );
+    expect(files.length).toBeGreaterThan(100);
+    expect(occurrences(files, WORKSHOP)).toEqual([]);
+    expect(occurrences([aFile(`see ${['', 'work', 'shared'].join('/')}`)], WORKSHOP)).toHaveLength(1);
+  });
+
+  it('the lock file names no registry, so that every machine uses its own', () => {
+    const [lock] = readFiles('package-lock.json');
+    expect(occurrences(lock ? [lock] : [], /"resolved": "http/)).toEqual([]);
+    expect(occurrences([aFile('"resolved": "https://registry.example/x.tgz"')], /"resolved": "http/)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TRACE_ID, WINDOW, START_MS, workedExample } from '../contract/traces/trace-client.ts';
+import {
+  CatalogEntryDocument,
+  ChatDocument,
+  GenerateKeyDocument,
+  SpanDocument,
+  TraceDocument,
+  TracesDocument,
+} from '../graph/generated/graphql.ts';
+import { startApp, type TestApp } from '../support/start-app.ts';
+import { asNumber, doorsOf, inSnakeCase } from './doors.ts';
+
+let app: TestApp;
+let doors: ReturnType<typeof doorsOf>;
+beforeAll(async () => {
+  app = await startApp();
+  doors = doorsOf(app);
+  await app.call('POST', '/v1/traces', workedExample);
+});
+afterAll(() => app.stop());
+
+describe('a catalog entry', () => {
+  const PRICES = ['input_cost_per_token', 'output_cost_per_token', 'cache_read_input_token_cost'].concat([
+    'input_cost_per_audio_token',
+    'output_cost_per_reasoning_token',
+  ]);
+
+  it('has the same values behind both doors, whatever its name', async () => {
+    const { body } = await doors.rest('/model_catalog?page_size=500&page=2');
+    const entries = body['data'] as readonly { readonly id: string; readonly [field: string]: unknown }[];
+    const every25th = entries.filter((_entry, index) => index % 25 === 0);
+    expect(every25th.some(({ id }) => id.includes('/'))).toBe(true);
+    for (const { object: _object, ...entry } of every25th) {
+      const { data } = await doors.graph(CatalogEntryDocument, { id: entry.id });
+      const { extraFields, ...declared } = data.catalogEntry ?? {};
+      const fields = inSnakeCase(declared);
+      for (const price of PRICES) fields[price] = asNumber(fields[price]);
+      expect({ ...fields, ...(extraFields as object) }).toEqual(entry);
+    }
+  });
+
+  it('that is not there is none behind both', async () => {
+    const rest = await doors.rest('/model_catalog/no/such/model');
+    const { data } = await doors.graph(CatalogEntryDocument, { id: 'no/such/model' });
+    expect([rest.status, data]).toEqual([404, { catalogEntry: null }]);
+  });
+});
+
+describe('a trace', () => {
+  it('has the same summary, agents and spans', async () => {
+    const rest = await doors.rest(`/v1/traces/${TRACE_ID}`);
+    const { data } = await doors.graph(TraceDocument, { id: TRACE_ID });
+    if (!data.trace) throw new Error('The graph has no such trace.');
+    const { spans, agents, ...summary } = data.trace;
+    // What the graph tells otherwise: an instant, capitals, a list to be counted, and the ref it always has.
+    const {
+      start_time: _start,
+      agent_count: agentCount,
+      trace_ref: _ref,
+      status,
+      ...told
+    } = rest.body['summary'] as {
+      readonly [field: string]: unknown;
+      readonly status: string;
+    };
+    expect(inSnakeCase({ ...summary, spend: asNumber(summary.spendUsd) })).toMatchObject({
+      ...told,
+      started_at: new Date(START_MS).toISOString(),
+      status: status.toUpperCase(),
+    });
+    expect(agentCount).toBe(summary.agentNames.length);
+    expect(agents?.map(inSnakeCase)).toEqual(rest.body['agents']);
+    const toldSpans = spans?.map((span) => ({
+      span_id: span.spanId,
+      parent_span_id: span.parentSpanId,
+      name: span.name,
+      type: span.type.toLowerCase(),
+      agent: span.agent,
+      start_offset_ms: Number(BigInt(span.startNs) - BigInt(START_MS) * 1_000_000n) / 1e6,
+      duration_ms: span.durationMs,
+      status: span.status.toLowerCase(),
+      error: span.error,
+      input_preview: span.inputPreview,
+      model: span.model,
+      input_tokens: span.inputTokens,
+      output_tokens: span.outputTokens,
+      litellm_request_id: span.requestId,
+      spend: asNumber(span.costUsd),
+      cost_source: null,
+    }));
+    expect(toldSpans).toEqual(rest.body['spans']);
+  });
+
+  it('is found by the same list, and continued by the same cursor', async () => {
+    const rest = await doors.rest(`/v1/traces?${WINDOW}`);
+    const window = {
+      from: new Date(START_MS - 1_000).toISOString(),
+      to: new Date(START_MS + 86_400_000).toISOString(),
+    };
+    const { data } = await doors.graph(TracesDocument, window);
+    expect(data.traces.nodes.map((trace) => trace.traceRef)).toEqual(
+      (rest.body['data'] as readonly { trace_ref: string }[]).map((trace) => trace.trace_ref),
+    );
+    const behind = await doors.rest(`/v1/traces?cursor=${data.traces.pageInfo.endCursor}`);
+    expect(behind).toEqual({ status: 200, body: { data: [], next_cursor: null } });
+  });
+
+  it('carries the same in a span', async () => {
+    const rest = await doors.rest(`/v1/traces/${TRACE_ID}/spans/${'b'.repeat(16)}`);
+    const { data } = await doors.graph(SpanDocument, { traceId: TRACE_ID, spanId: 'b'.repeat(16) });
+    expect({ span_id: 'b'.repeat(16), ...pick(data.span, ['input', 'output', 'attributes']) }).toEqual(rest.body);
+  });
+
+  it.each([
+    ['span', `/v1/traces/${TRACE_ID}/spans/${'9'.repeat(16)}`, { traceId: TRACE_ID, spanId: '9'.repeat(16) }],
+    [
+      'trace',
+      `/v1/traces/${'9'.repeat(32)}/spans/${'a'.repeat(16)}`,
+      { traceId: '9'.repeat(32), spanId: 'a'.repeat(16) },
+    ],
+  ])('is refused in the same words when the %s is not there', async (_what, path, variables) => {
+    const rest = await doors.rest(path);
+    const { errors } = await doors.graph(SpanDocument, variables);
+    expect([rest.status, rest.body['detail']]).toEqual([404, errors?.[0]?.message]);
+    expect(errors?.[0]?.extensions['code']).toBe('NOT_FOUND');
+  });
+
+  it('is refused in the same words for a cursor that is none', async () => {
+    const rest = await doors.rest('/v1/traces?cursor=rubbish');
+    const { errors } = await doors.graph(TracesDocument, { after: 'rubbish' });
+    expect([rest.status, rest.body['detail']]).toEqual([400, errors?.[0]?.message]);
+    expect(errors?.[0]?.extensions['code']).toBe('INVALID_INPUT');
+  });
+});
+
+describe('a chat', () => {
+  const chat = (model: string) => ({ model, messages: [{ role: 'user', content: 'Hello' }] });
+  const ask = (model: string) =>
+    doors.graph(ChatDocument, { input: { model, messages: [{ role: 'USER', content: 'Hello' }] } });
+
+  it('is answered alike', async () => {
+    const rest = await doors.rest('/v1/chat/completions', chat('demo'));
+    const { data } = await ask('demo');
+    const { choices, usage } = rest.body as {
+      readonly choices: readonly { readonly message: { readonly content: string }; readonly finish_reason: string }[];
+      readonly usage: { readonly prompt_tokens: number; readonly completion_tokens: number };
+    };
+    expect(data.chat).toMatchObject({
+      __typename: 'ChatCompletion',
+      text: choices[0]?.message.content,
+      finishReason: choices[0]?.finish_reason,
+      usage: { inputTokens: usage.prompt_tokens, outputTokens: usage.completion_tokens },
+    });
+  });
+
+  it('is refused in the same words for a model that is not there', async () => {
+    const rest = await doors.rest('/v1/chat/completions', chat('nope'));
+    const { data } = await ask('nope');
+    const { message } = rest.body['error'] as { readonly message: string };
+    expect([rest.status, data.chat]).toMatchObject([400, { __typename: 'NotFoundError', code: 'NOT_FOUND', message }]);
+  });
+});
+
+describe('a key', () => {
+  it('whose alias is taken is refused in the same words', async () => {
+    const made = await doors.graph(GenerateKeyDocument, { input: { alias: 'ci' } });
+    expect(made.data.generateKey).toMatchObject({ __typename: 'GeneratedKey' });
+    const rest = await doors.rest('/key/generate', { key_alias: 'ci' });
+    const { data } = await doors.graph(GenerateKeyDocument, { input: { alias: 'ci' } });
+    const { message } = rest.body['error'] as { readonly message: string };
+    expect([rest.status, data.generateKey]).toEqual([400, { __typename: 'ConflictError', code: 'CONFLICT', message }]);
+  });
+});
+
+function pick(value: object | null, names: readonly string[]): object {
+  return Object.fromEntries(Object.entries(value ?? {}).filter(([name]) => names.includes(name)));
+}

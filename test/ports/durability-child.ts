@@ -1,0 +1,14 @@
+import { openStores } from '../../src/persistence/orm.ts';
+import type { StoresOptions } from '../../src/persistence/stores.ts';
+import { TEAM_KEY, aKey, aSpan, aSpendRow, spanId } from './samples.ts';
+
+// Stores one of everything, says so at once, and then waits to be killed.
+
+const options = JSON.parse(process.argv[2] ?? '') as Omit<StoresOptions, 'log'>;
+const stores = await openStores({ ...options, log: console });
+await stores.keys.add(aKey());
+await stores.spend.append([aSpendRow()]);
+const spans = Array.from({ length: 700 }, (_, position) => aSpan({ spanId: spanId(position + 1) }));
+await stores.traces.ingest([{ owner: TEAM_KEY, spans }]);
+process.stdout.write('stored\n');
+setInterval(() => {}, 60_000);

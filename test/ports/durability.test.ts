@@ -1,0 +1,75 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Stores } from '../../src/persistence/stores.ts';
+import { traceRefOf } from '../../src/persistence/trace-ref.ts';
+import { ENGINES, type ScratchDatabase } from './engines.ts';
+import { TEAM_KEY, aKey, aSpan, aSpendRow, spanId, traceId } from './samples.ts';
+
+const REF = traceRefOf(TEAM_KEY, traceId(1));
+const CHILD = fileURLToPath(new URL('./durability-child.ts', import.meta.url));
+
+/** Lets another process store things and kills it the moment it says that they are stored. */
+async function storeAndDie({ options: { databaseUrl, dataDir, sqliteDriver } }: ScratchDatabase): Promise<void> {
+  const argument = JSON.stringify({ databaseUrl, dataDir, sqliteDriver });
+  const child = spawn(process.execPath, [CHILD, argument], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const exited = once(child, 'exit');
+  const said = await Promise.race([once(child.stdout, 'data').then(([data]) => String(data)), exited.then(() => '')]);
+  child.kill('SIGKILL');
+  expect([said, (await exited)[1]]).toEqual(['stored\n', 'SIGKILL']);
+}
+
+async function everything({ keys, spend, traces }: Stores): Promise<unknown> {
+  const [summary] = await traces.findSummaries({ kind: 'all' }, traceId(1), null);
+  return {
+    key: await keys.find(aKey().hash),
+    spend: await spend.findBySpans([`${traceId(1)}:${spanId(1)}`]),
+    total: await spend.totalOf(aSpendRow().keyHash),
+    spanCount: summary?.spanCount,
+    heads: (await traces.listSpans([REF])).get(REF)?.length,
+    last: await traces.findSpan([REF], spanId(700)),
+  };
+}
+
+const STORED = {
+  key: aKey(),
+  spend: [aSpendRow()],
+  total: aSpendRow().cost,
+  spanCount: 700,
+  heads: 700,
+  last: aSpan({ spanId: spanId(700) }),
+};
+
+for (const engine of ENGINES)
+  describe.skipIf(engine.missing !== null)(`durability on ${engine.name}`, () => {
+    let scratch: ScratchDatabase;
+    beforeEach(async () => {
+      scratch = await engine.create();
+    });
+    afterEach(() => scratch.remove());
+
+    it('has everything after a process was killed right after it was told "stored"', async () => {
+      await storeAndDie(scratch);
+      expect(await everything(await scratch.open())).toEqual(STORED);
+    });
+
+    it('commits what is under way before it closes, and has it when opened again', async () => {
+      const stores = await scratch.open();
+      const spans = Array.from({ length: 700 }, (_, position) => aSpan({ spanId: spanId(position + 1) }));
+      const underWay = [
+        stores.keys.add(aKey()),
+        stores.spend.append([aSpendRow()]),
+        ...spans.map((span) => stores.traces.ingest([{ owner: TEAM_KEY, spans: [span] }])),
+      ];
+      await stores.close();
+      await Promise.all(underWay);
+      expect(await everything(await scratch.open())).toEqual(STORED);
+    });
+
+    it('says which engine it runs on, and answers a ping', async () => {
+      const stores = await scratch.open();
+      expect(stores.engine).toBe(engine.name);
+      expect(await stores.ping()).toBeUndefined();
+    });
+  });

@@ -1,0 +1,141 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Database } from '../../src/persistence/database.ts';
+import { openDatabase, openStores } from '../../src/persistence/orm.ts';
+import type { Stores, StoresOptions } from '../../src/persistence/stores.ts';
+
+/** A database of one engine, for one suite. */
+export interface ScratchDatabase {
+  readonly options: StoresOptions;
+  /** Stores over it; several may be open at once, as several processes would be. */
+  open(more?: Partial<StoresOptions>): Promise<Stores>;
+  /** The same database without stores, for looking behind them. */
+  openBare(): Promise<Database>;
+  /** Empties every table. */
+  clear(): Promise<void>;
+  /** Makes every writer wait until the returned function is called. */
+  holdWriters(): Promise<() => Promise<void>>;
+  /** Closes whatever was opened and removes it. */
+  remove(): Promise<void>;
+}
+
+export interface Engine {
+  readonly name: Stores['engine'];
+  /** Null when the machine has it, else what is missing. */
+  readonly missing: string | null;
+  create(): Promise<ScratchDatabase>;
+}
+
+const DEFAULT_POSTGRES = 'postgres://postgres@127.0.0.1:5432/postgres';
+const log: StoresOptions['log'] = {
+  warn(facts, event) {
+    throw new Error(`${event} ${JSON.stringify(facts)}`);
+  },
+};
+
+function scratchOver(options: StoresOptions, dispose: () => Promise<void>): ScratchDatabase {
+  const closers: (() => Promise<void>)[] = [];
+  async function openBare(): Promise<Database> {
+    const database = await openDatabase(options);
+    closers.push(() => database.orm.close());
+    return database;
+  }
+  let bare: Promise<Database> | null = null;
+  return {
+    options,
+    async clear() {
+      bare ??= openBare();
+      const em = (await bare).orm.em.fork();
+      for (const { tableName } of em.getMetadata().getAll().values()) await em.execute(`delete from ${tableName}`);
+    },
+    async open(more = {}) {
+      const stores = await openStores({ ...options, ...more });
+      closers.push(() => stores.close());
+      return stores;
+    },
+    openBare,
+    async holdWriters() {
+      const { orm, flavour } = await openBare();
+      const em = orm.em.fork();
+      await em.begin();
+      if (flavour === 'postgresql') await em.execute('lock table trace_summary in exclusive mode');
+      return () => em.rollback();
+    },
+    async remove() {
+      for (const close of closers) await close();
+      await dispose();
+    },
+  };
+}
+
+function sqliteEngine(name: 'sqlite3' | 'node:sqlite', missing: string | null): Engine {
+  return {
+    name,
+    missing,
+    create() {
+      const dataDir = mkdtempSync(join(tmpdir(), 'lensgate-ports-'));
+      const dispose = (): Promise<void> => {
+        rmSync(dataDir, { recursive: true });
+        return Promise.resolve();
+      };
+      return Promise.resolve(scratchOver({ databaseUrl: null, dataDir, sqliteDriver: name, log }, dispose));
+    },
+  };
+}
+
+async function onServer(url: string, statement: string): Promise<void> {
+  const { orm } = await openDatabase({ databaseUrl: url, dataDir: '', log });
+  try {
+    await orm.em.fork().execute(statement);
+  } finally {
+    await orm.close();
+  }
+}
+
+function postgresEngine(url: string, missing: string | null): Engine {
+  return {
+    name: 'postgresql',
+    missing,
+    async create() {
+      const name = `lensgate_test_${randomBytes(6).toString('hex')}`;
+      await onServer(url, `create database ${name}`);
+      const databaseUrl = new URL(url);
+      databaseUrl.pathname = `/${name}`;
+      return scratchOver({ databaseUrl: databaseUrl.href, dataDir: '', log }, () =>
+        onServer(url, `drop database ${name} with (force)`),
+      );
+    },
+  };
+}
+
+async function missingAddon(): Promise<string | null> {
+  return import('sqlite3').then(
+    () => null,
+    () => 'the sqlite3 package is not built',
+  );
+}
+
+async function missingPostgres(url: string, configured: boolean): Promise<string | null> {
+  try {
+    await onServer(url, 'select 1');
+    return null;
+  } catch (error) {
+    // A server that was asked for by name must be there.
+    if (configured) throw error;
+    return 'no PostgreSQL answers: set LENSGATE_TEST_POSTGRES_URL to a server where databases may be created';
+  }
+}
+
+const configuredPostgres = process.env['LENSGATE_TEST_POSTGRES_URL'];
+const postgresUrl = configuredPostgres ?? DEFAULT_POSTGRES;
+
+/** Every engine a store must behave the same on. Those this machine lacks are announced and skipped. */
+export const ENGINES: readonly Engine[] = [
+  sqliteEngine('sqlite3', await missingAddon()),
+  sqliteEngine('node:sqlite', null),
+  postgresEngine(postgresUrl, await missingPostgres(postgresUrl, configuredPostgres !== undefined)),
+];
+
+for (const { name, missing } of ENGINES) if (missing !== null) console.warn(`SKIPPED on ${name}: ${missing}.`);

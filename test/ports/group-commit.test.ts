@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { Unavailable } from '../../src/domain/errors.ts';
+import { createGroupCommit } from '../../src/persistence/group-commit.ts';
+
+interface Job {
+  readonly name: string;
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+const job = (name: string, rows = 1, bytes = 1): Job => ({ name, rows, bytes });
+const limit = { rows: 100, bytes: 1_000 };
+
+/** Commits that write down who shared them, and that refuse certain jobs. */
+function recorded(refusal: (job: Job) => Error | null = () => null) {
+  const groups: string[] = [];
+  const commit = async (jobs: readonly Job[]): Promise<readonly string[]> => {
+    groups.push(jobs.map(({ name }) => name).join(''));
+    await Promise.resolve();
+    for (const refused of jobs.map(refusal)) if (refused) throw refused;
+    return jobs.map(({ name }) => name.toUpperCase());
+  };
+  return { groups, commit };
+}
+
+describe('a group commit', () => {
+  it('carries the jobs of one moment together, and those that come meanwhile in the next', async () => {
+    const { groups, commit } = recorded();
+    const commits = createGroupCommit({ commit, limit, groupRows: 10 });
+    const first = [job('a'), job('b'), job('c')].map((each) => commits.submit(each));
+    const later = first[0]?.then(() => Promise.all([commits.submit(job('d')), commits.submit(job('e'))]));
+    expect(await Promise.all(first)).toEqual(['A', 'B', 'C']);
+    expect(await later).toEqual(['D', 'E']);
+    expect(groups).toEqual(['abc', 'de']);
+  });
+
+  it('splits what is more than one commit takes, in order, and takes a large job by itself', async () => {
+    const { groups, commit } = recorded();
+    const commits = createGroupCommit({ commit, limit, groupRows: 10 });
+    await Promise.all([job('a', 6), job('b', 4), job('c', 1), job('d', 50), job('e', 1)].map(commits.submit));
+    expect(groups).toEqual(['ab', 'c', 'd', 'e']);
+  });
+
+  it('tries the jobs of a failed commit alone', async () => {
+    const wrong = new Error('no such column');
+    const { groups, commit } = recorded(({ name }) => (name === 'b' ? wrong : null));
+    const commits = createGroupCommit({ commit, limit, groupRows: 10 });
+    const settled = await Promise.allSettled([job('a'), job('b'), job('c')].map(commits.submit));
+    expect(settled).toEqual([
+      { status: 'fulfilled', value: 'A' },
+      { status: 'rejected', reason: wrong },
+      { status: 'fulfilled', value: 'C' },
+    ]);
+    expect(groups).toEqual(['abc', 'a', 'b', 'c']);
+  });
+
+  it('does not try alone what failed because the store is away', async () => {
+    const away = new Unavailable('away');
+    const { groups, commit } = recorded(() => away);
+    const commits = createGroupCommit({ commit, limit, groupRows: 10 });
+    const settled = await Promise.allSettled([job('a'), job('b')].map(commits.submit));
+    expect(settled.map((result) => result.status === 'rejected' && result.reason === away)).toEqual([true, true]);
+    expect(groups).toEqual(['ab']);
+  });
+
+  it.each([
+    ['rows', job('a', 60), job('b', 40), job('c', 1)],
+    ['bytes', job('a', 1, 600), job('b', 1, 400), job('c', 1, 1)],
+  ])('is full at exactly its limit of %s, and has room again afterwards', async (_what, first, second, third) => {
+    const { commit } = recorded();
+    const commits = createGroupCommit({ commit, limit, groupRows: 10 });
+    const taken = [commits.submit(first), commits.submit(second)];
+    await expect(commits.submit(third)).rejects.toThrow(Unavailable);
+    expect(await Promise.all(taken)).toEqual(['A', 'B']);
+    await commits.idle();
+    expect(await commits.submit(third)).toBe('C');
+  });
+
+  it('has room again after failures', async () => {
+    const { commit } = recorded(({ name }) => (name === 'x' ? new Error('refused') : null));
+    const commits = createGroupCommit({ commit, limit, groupRows: 10 });
+    await expect(commits.submit(job('x', 100))).rejects.toThrow('refused');
+    await commits.idle();
+    expect(await commits.submit(job('a', 100))).toBe('A');
+  });
+
+  it('takes a job larger than its limit when nothing else waits', async () => {
+    const { commit } = recorded();
+    const commits = createGroupCommit({ commit, limit, groupRows: 10 });
+    expect(await commits.submit(job('a', 1_000, 10_000))).toBe('A');
+  });
+
+  it('is idle once everything is settled', async () => {
+    const { groups, commit } = recorded();
+    const commits = createGroupCommit({ commit, limit, groupRows: 1 });
+    await commits.idle();
+    const taken = [job('a'), job('b'), job('c')].map(commits.submit);
+    await commits.idle();
+    expect(groups).toEqual(['a', 'b', 'c']);
+    await Promise.all(taken);
+  });
+});

@@ -1,0 +1,102 @@
+import type { Owner } from '../../src/domain/caller.ts';
+import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
+import type { Usd } from '../../src/domain/money.ts';
+import type { SpendRow } from '../../src/domain/spend/spend-row.ts';
+import type { Span, SpanHead } from '../../src/domain/traces/span.ts';
+
+/** 2023-11-14T22:13:20Z. */
+export const START_MS = 1_700_000_000_000;
+
+export const picos = (amount: bigint): Usd => amount as Usd;
+export const traceId = (number: number): string => number.toString(16).padStart(32, '0');
+export const spanId = (number: number): string => number.toString(16).padStart(16, '0');
+export const nsAt = (ms: number): bigint => BigInt(ms) * 1_000_000n;
+
+export const TEAM_KEY: Owner = { teamId: 'team-a', keyHash: 'a'.repeat(64) };
+export const OTHER_TEAM_KEY: Owner = { teamId: 'team-b', keyHash: 'b'.repeat(64) };
+export const LONE_KEY: Owner = { teamId: '', keyHash: 'c'.repeat(64) };
+
+export function aSpan(fields: Partial<Span> = {}): Span {
+  return {
+    traceId: traceId(1),
+    spanId: spanId(1),
+    parentSpanId: null,
+    name: 'chat demo',
+    kind: 'CLIENT',
+    type: 'llm',
+    agent: '',
+    service: 'tests',
+    startNs: nsAt(START_MS),
+    endNs: nsAt(START_MS) + 5_000_001n,
+    status: 'ok',
+    error: null,
+    model: 'demo',
+    inputTokens: 3,
+    outputTokens: 5,
+    inputPreview: 'hello',
+    requestId: null,
+    cost: null,
+    input: 'hello',
+    output: 'hi',
+    attributes: { 'gen_ai.request.model': 'demo' },
+    resourceAttributes: { 'service.name': 'tests' },
+    events: [],
+    links: [],
+    ...fields,
+  };
+}
+
+/** Spans of one trace, numbered from 1. */
+export const spansOf = (count: number, fields: Partial<Span> = {}): readonly Span[] =>
+  Array.from({ length: count }, (_, position) => aSpan({ spanId: spanId(position + 1), ...fields }));
+
+export function headOf(span: Span): SpanHead {
+  const { input: _input, output: _output, attributes: _attributes, ...rest } = span;
+  const { resourceAttributes: _resource, events: _events, links: _links, ...head } = rest;
+  return head;
+}
+
+export function aSpendRow(fields: Partial<SpendRow> = {}): SpendRow {
+  return {
+    id: 'call-1',
+    callId: 'client-call-1',
+    responseId: 'chatcmpl-1',
+    callType: 'acompletion',
+    keyHash: 'a'.repeat(64),
+    teamId: 'team-a',
+    userId: 'user-a',
+    modelGroup: 'demo',
+    model: 'demo-model',
+    deploymentId: 'demo-1',
+    provider: 'demo',
+    usage: { inputTokens: 10, outputTokens: 20, cacheReadTokens: 3, cacheWriteTokens: 2, reasoningTokens: 1 },
+    cost: picos(125_000_000n),
+    status: 'success',
+    startedAt: new Date(START_MS),
+    endedAt: new Date(START_MS + 1_234),
+    firstByteAt: new Date(START_MS + 1),
+    traceId: traceId(1),
+    spanId: spanId(1),
+    error: null,
+    ...fields,
+  };
+}
+
+export function aKey(fields: Partial<VirtualKey> = {}): VirtualKey {
+  return {
+    hash: 'a'.repeat(64),
+    name: 'sk-...abcd',
+    alias: 'first',
+    role: 'internal_user',
+    teamId: 'team-a',
+    userId: 'user-a',
+    models: ['demo', 'openai/*'],
+    maxBudget: picos(1_500_000_000_000n),
+    metadata: { purpose: 'tests' },
+    blocked: false,
+    expiresAt: new Date(START_MS + 60_000),
+    createdAt: new Date(START_MS),
+    createdBy: 'f'.repeat(64),
+    ...fields,
+  };
+}

@@ -1,0 +1,72 @@
+import { readdirSync } from 'node:fs';
+import { Migrator } from '@mikro-orm/migrations';
+import { sql } from 'kysely';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Database } from '../../src/persistence/database.ts';
+import { ENGINES, type ScratchDatabase } from './engines.ts';
+
+async function tablesOf({ orm }: Database): Promise<readonly string[]> {
+  const tables = await orm.em.fork().getKysely<never>().introspection.getTables();
+  return tables.map(({ name }) => name).toSorted();
+}
+
+for (const engine of ENGINES)
+  describe.skipIf(engine.missing !== null)(`the schema on ${engine.name}`, () => {
+    let scratch: ScratchDatabase;
+    beforeEach(async () => {
+      scratch = await engine.create();
+    });
+    afterEach(() => scratch.remove());
+
+    it('is, once migrated, exactly what the entities declare', async () => {
+      await scratch.open();
+      const { orm } = await scratch.openBare();
+      expect((await orm.schema.getUpdateSchemaSQL({ wrap: false })).trim()).toBe('');
+      expect(await new Migrator(orm.em).checkSchema()).toBe(false);
+    });
+
+    it('would be seen to differ', async () => {
+      await scratch.open();
+      const { orm } = await scratch.openBare();
+      await orm.em.fork().execute('drop index trace_summary_trace_id_index');
+      expect(await orm.schema.getUpdateSchemaSQL({ wrap: false })).toContain('trace_summary_trace_id_index');
+    });
+
+    it('goes up, down to nothing, and up again', async () => {
+      const database = await scratch.openBare();
+      const migrator = new Migrator(database.orm.em);
+      await migrator.up();
+      const tables = await tablesOf(database);
+      expect(tables).toEqual([
+        'key_spend',
+        'schema_migration',
+        'span',
+        'span_payload',
+        'spend_row',
+        'trace_summary',
+        'virtual_key',
+      ]);
+      await migrator.down({ to: 0 });
+      expect(await tablesOf(database)).toEqual(['schema_migration']);
+      await migrator.up();
+      expect(await tablesOf(database)).toEqual(tables);
+    });
+
+    it('is brought up to date once when processes start together on an empty database', async () => {
+      await Promise.all([scratch.open(), scratch.open(), scratch.open()]);
+      const { orm } = await scratch.openBare();
+      const applied = await sql<{ name: string }>`select name from schema_migration order by name`.execute(
+        orm.em.fork().getKysely<never>(),
+      );
+      const folder = engine.name === 'postgresql' ? 'postgresql' : 'sqlite';
+      const known = readdirSync(`src/persistence/migrations/${folder}`).filter((file) => file.endsWith('.ts'));
+      expect(applied.rows.map(({ name }) => `${name}.ts`)).toEqual(known.toSorted());
+    });
+  });
+
+it('has the same migrations on both engines', () => {
+  const [sqlite, postgresql] = ['sqlite', 'postgresql'].map((folder) =>
+    readdirSync(`src/persistence/migrations/${folder}`).toSorted(),
+  );
+  expect(sqlite).toEqual(postgresql);
+});

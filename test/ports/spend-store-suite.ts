@@ -1,0 +1,137 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { InvalidInput } from '../../src/domain/errors.ts';
+import { usdFrom, usdText, ZERO_USD } from '../../src/domain/money.ts';
+import type { SpendRow, SpendStore } from '../../src/domain/spend/spend-row.ts';
+import type { Engine, ScratchDatabase } from './engines.ts';
+import { aSpendRow, picos, spanId, traceId } from './samples.ts';
+
+const keyOf = (row: SpendRow): string => `${row.traceId}:${row.spanId}`;
+const byId = (rows: readonly SpendRow[]): readonly SpendRow[] =>
+  rows.toSorted((left, right) => (left.id < right.id ? -1 : 1));
+
+/** What every SpendStore promises. */
+export function spendStoreSuite(engine: Engine): void {
+  describe.skipIf(engine.missing !== null)(`SpendStore on ${engine.name}`, () => {
+    let scratch: ScratchDatabase;
+    let spend: SpendStore;
+    beforeAll(async () => {
+      scratch = await engine.create();
+      spend = (await scratch.open()).spend;
+    });
+    afterEach(() => scratch.clear());
+    afterAll(() => scratch.remove());
+
+    it('gives a row back as it was appended', async () => {
+      const row = aSpendRow({ error: { code: '429', message: 'it\'s "late" ? \\ \u{1F600}' }, status: 'failure' });
+      await spend.append([row]);
+      expect(await spend.findBySpans([keyOf(row)])).toEqual([row]);
+    });
+
+    it('keeps what is not known as null', async () => {
+      const row = aSpendRow({
+        responseId: null,
+        teamId: null,
+        userId: null,
+        usage: null,
+        cost: null,
+        firstByteAt: null,
+      });
+      await spend.append([row]);
+      expect(await spend.findBySpans([keyOf(row)])).toEqual([row]);
+      expect(await spend.totalOf(row.keyHash)).toBe(ZERO_USD);
+    });
+
+    it('keeps zero apart from null, and the largest values exact', async () => {
+      const tokens = Number.MAX_SAFE_INTEGER;
+      const zero = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
+      const most = {
+        inputTokens: tokens,
+        outputTokens: tokens,
+        cacheReadTokens: tokens,
+        cacheWriteTokens: tokens,
+        reasoningTokens: tokens,
+      };
+      const rows = [
+        aSpendRow({ id: 'least', usage: zero, cost: ZERO_USD, startedAt: new Date(0), endedAt: new Date(0) }),
+        aSpendRow({ id: 'most', keyHash: 'b'.repeat(64), usage: most, cost: picos(2n ** 63n - 1n) }),
+      ];
+      await spend.append(rows);
+      expect(byId(await spend.findBySpans([keyOf(rows[0] as SpendRow)]))).toEqual(rows);
+      expect(await spend.totalOf('b'.repeat(64))).toBe(2n ** 63n - 1n);
+    });
+
+    it('adds as decimals do: 0.1 and 0.2 make 0.3', async () => {
+      const costs = [0.1, 0.2].map((amount) => usdFrom(amount) ?? ZERO_USD);
+      await spend.append(costs.map((cost, position) => aSpendRow({ id: `call-${position}`, cost })));
+      expect(usdText(await spend.totalOf(aSpendRow().keyHash))).toBe('0.3');
+    });
+
+    it('loses no picodollar of totals beyond what a double can count', async () => {
+      const base = 2n ** 53n;
+      await spend.append([aSpendRow({ id: 'base', cost: picos(base) })]);
+      for (const id of ['one', 'two', 'three']) await spend.append([aSpendRow({ id, cost: picos(1n) })]);
+      await spend.append([aSpendRow({ id: 'four', cost: picos(1n) }), aSpendRow({ id: 'five', cost: picos(1n) })]);
+      expect(await spend.totalOf(aSpendRow().keyHash)).toBe(base + 5n);
+    });
+
+    it('counts each key for itself', async () => {
+      await spend.append([
+        aSpendRow({ id: '1', keyHash: 'x', cost: picos(1n) }),
+        aSpendRow({ id: '2', keyHash: 'y', cost: picos(20n) }),
+        aSpendRow({ id: '3', keyHash: 'x', cost: picos(300n) }),
+      ]);
+      expect(await Promise.all(['x', 'y', 'z'].map((hash) => spend.totalOf(hash)))).toEqual([301n, 20n, 0n]);
+    });
+
+    it('leaves a row alone whose id is stored, and counts it once', async () => {
+      const row = aSpendRow({ cost: picos(7n) });
+      await spend.append([row, aSpendRow({ cost: picos(1_000n), model: 'other' })]);
+      await spend.append([
+        aSpendRow({ cost: picos(1_000n), model: 'other' }),
+        aSpendRow({ id: 'new', cost: picos(1n) }),
+      ]);
+      expect(byId(await spend.findBySpans([keyOf(row)]))).toEqual([row, aSpendRow({ id: 'new', cost: picos(1n) })]);
+      expect(await spend.totalOf(row.keyHash)).toBe(8n);
+    });
+
+    it('appends all rows or none', async () => {
+      const broken = aSpendRow({ id: 'broken', endedAt: new Date(Number.NaN) });
+      await expect(spend.append([aSpendRow(), broken])).rejects.toThrow(/null/i);
+      await expect(spend.append([aSpendRow(), aSpendRow({ id: 'vast', cost: picos(2n ** 63n) })])).rejects.toThrow(
+        InvalidInput,
+      );
+      expect(await spend.findBySpans([keyOf(broken)])).toEqual([]);
+      expect(await spend.totalOf(broken.keyHash)).toBe(ZERO_USD);
+    });
+
+    it('finds the rows of exactly the spans asked for', async () => {
+      const rows = [1, 2, 3].flatMap((trace) =>
+        [1, 2].map((span) => aSpendRow({ id: `${trace}-${span}`, traceId: traceId(trace), spanId: spanId(span) })),
+      );
+      await spend.append(rows);
+      const wanted = rows.filter(({ id }) => id === '1-2' || id === '2-1');
+      expect(byId(await spend.findBySpans([...wanted.map(keyOf), `${traceId(9)}:${spanId(1)}`]))).toEqual(wanted);
+    });
+
+    it('finds and appends nothing when asked for nothing', async () => {
+      await spend.append([]);
+      expect(await spend.findBySpans([])).toEqual([]);
+    });
+
+    it('adds up exactly when two processes append at once, resends included', async () => {
+      const other = (await scratch.open()).spend;
+      const calls = Array.from({ length: 40 }, (_, position) => [
+        aSpendRow({ id: `x-${position}`, keyHash: 'x', cost: picos(3n) }),
+        aSpendRow({ id: `y-${position}`, keyHash: 'y', cost: picos(5n) }),
+      ]);
+      await Promise.all(calls.flatMap((rows) => [spend.append(rows), other.append(rows.toReversed())]));
+      expect(await Promise.all(['x', 'y'].map((hash) => other.totalOf(hash)))).toEqual([120n, 200n]);
+    });
+
+    it('keeps what text columns cannot hold as the replacement character', async () => {
+      await spend.append([aSpendRow({ callId: 'a\0b\uD800', error: { code: '\0', message: 'x\0' } })]);
+      const [row] = await spend.findBySpans([keyOf(aSpendRow())]);
+      expect([row?.callId, row?.error]).toEqual(['a\u{FFFD}b\u{FFFD}', { code: '\u{FFFD}', message: 'x\u{FFFD}' }]);
+    });
+  });
+}

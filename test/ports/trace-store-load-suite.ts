@@ -1,0 +1,122 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Owner } from '../../src/domain/caller.ts';
+import { Unavailable } from '../../src/domain/errors.ts';
+import type { Span } from '../../src/domain/traces/span.ts';
+import type { TraceStore } from '../../src/domain/traces/store.ts';
+import type { TraceSummary, TraceWindow } from '../../src/domain/traces/trace.ts';
+import { traceRefOf } from '../../src/persistence/trace-ref.ts';
+import type { Engine, ScratchDatabase } from './engines.ts';
+import { LONE_KEY, TEAM_KEY, aSpan, spanId, spansOf, traceId } from './samples.ts';
+
+const ALL = { kind: 'all' } as const;
+const EVER: TraceWindow = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER, after: null };
+const REF = traceRefOf(TEAM_KEY, traceId(1));
+
+/** A span whose counts no column takes: it passes every check of ours and fails in the database. */
+const POISONED = aSpan({ spanId: spanId(666), inputTokens: Number.NaN });
+
+/** What every TraceStore promises to many callers at once. */
+export function traceStoreLoadSuite(engine: Engine): void {
+  describe.skipIf(engine.missing !== null)(`TraceStore on ${engine.name}, under load`, () => {
+    let scratch: ScratchDatabase;
+    let traces: TraceStore;
+    const ingest = (owner: Owner, ...spans: readonly Span[]): Promise<readonly TraceSummary[]> =>
+      traces.ingest([{ owner, spans }]);
+    beforeAll(async () => {
+      scratch = await engine.create();
+      traces = (await scratch.open()).traces;
+    });
+    afterEach(() => scratch.clear());
+    afterAll(() => scratch.remove());
+
+    it('takes more spans in a call than one statement carries', async () => {
+      const many = spansOf(1_201, { input: 'x'.repeat(2_000) });
+      const [summary] = await ingest(TEAM_KEY, ...many);
+      expect([summary?.spanCount, summary?.inputTokens]).toEqual([1_201, 3_603]);
+      expect((await traces.listSpans([REF])).get(REF)?.length).toBe(1_201);
+    });
+
+    it('fails only the call that cannot be stored, and stores nothing of it', async () => {
+      const settled = await Promise.allSettled([
+        ingest(TEAM_KEY, aSpan()),
+        ingest(TEAM_KEY, aSpan({ spanId: spanId(2) }), POISONED),
+        ingest(TEAM_KEY, aSpan({ spanId: spanId(3) })),
+        ingest(LONE_KEY, aSpan()),
+      ]);
+      expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled']);
+      const found = await traces.listSpans([REF]);
+      expect(found.get(REF)?.map((head) => head.spanId)).toEqual([spanId(1), spanId(3)]);
+      const counts = (await traces.listSummaries(ALL, EVER, 10)).map(
+        ({ owner, spanCount }) => [owner, spanCount] as const,
+      );
+      expect(new Map(counts)).toEqual(
+        new Map([
+          [TEAM_KEY, 2],
+          [LONE_KEY, 1],
+        ]),
+      );
+    });
+
+    it('says Unavailable when too much waits, and keeps what it had taken', async () => {
+      const small = (await scratch.open({ ingestLimit: { rows: 10, bytes: 1 << 20 } })).traces;
+      const release = await scratch.holdWriters();
+      const take = (trace: number): Promise<readonly TraceSummary[]> =>
+        small.ingest([{ owner: TEAM_KEY, spans: spansOf(4, { traceId: traceId(trace) }) }]);
+      const taken = [take(1), take(2)];
+      await expect(take(3)).rejects.toThrow(Unavailable);
+      await release();
+      expect((await Promise.all(taken)).flat().map(({ spanCount }) => spanCount)).toEqual([4, 4]);
+      // There is room again.
+      expect((await take(3)).length).toBe(1);
+      expect((await traces.listSummaries(ALL, EVER, 10)).length).toBe(3);
+    });
+
+    it('counts waiting bytes as well as spans, but takes a large call when nothing waits', async () => {
+      const small = (await scratch.open({ ingestLimit: { rows: 1_000, bytes: 5_000 } })).traces;
+      const large = small.ingest([{ owner: TEAM_KEY, spans: [aSpan({ input: 'x'.repeat(10_000) })] }]);
+      await expect(small.ingest([{ owner: LONE_KEY, spans: [aSpan()] }])).rejects.toThrow(Unavailable);
+      expect((await large).length).toBe(1);
+    });
+
+    it('reads while a writer holds the database', async () => {
+      await ingest(TEAM_KEY, aSpan());
+      const release = await scratch.holdWriters();
+      expect((await traces.listSummaries(ALL, EVER, 10)).length).toBe(1);
+      await release();
+    });
+
+    it('counts exactly when two processes store the same traces at once', async () => {
+      const other = (await scratch.open()).traces;
+      const rounds = 12;
+      for (let round = 0; round < rounds; round += 1) {
+        // New traces every third round; within a round the two share one span of three and differ in their order.
+        const number = Math.floor(round / 3);
+        const part = (first: number): readonly Span[] =>
+          [1, 2].flatMap((trace) =>
+            [first, first + 1].map((span) =>
+              aSpan({ traceId: traceId(number * 10 + trace), spanId: spanId((round % 3) * 3 + span) }),
+            ),
+          );
+        await Promise.all([
+          ingest(TEAM_KEY, ...part(1)),
+          other.ingest([{ owner: TEAM_KEY, spans: part(2).toReversed() }]),
+        ]);
+      }
+      const found = await traces.listSummaries(ALL, EVER, 100);
+      const spans = await traces.listSpans(found.map(({ traceRef }) => traceRef));
+      const expected = Array.from({ length: (rounds / 3) * 2 }, () => 9);
+      expect(found.map(({ spanCount }) => spanCount)).toEqual(expected);
+      expect(found.map(({ inputTokens }) => inputTokens / 3)).toEqual(expected);
+      expect([...spans.values()].map(({ length }) => length)).toEqual(expected);
+    });
+
+    it('fails nobody else when a database is closed under waiting calls', async () => {
+      const closing = await scratch.open();
+      const taken = spansOf(50).map((span) => closing.traces.ingest([{ owner: TEAM_KEY, spans: [span] }]));
+      await closing.close();
+      expect((await Promise.all(taken)).length).toBe(50);
+      await expect(closing.traces.ingest([{ owner: TEAM_KEY, spans: [aSpan()] }])).rejects.toThrow(Unavailable);
+      expect((await traces.listSpans([REF])).get(REF)?.length).toBe(50);
+    });
+  });
+}

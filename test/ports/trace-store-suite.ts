@@ -1,0 +1,325 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Owner } from '../../src/domain/caller.ts';
+import { InvalidInput } from '../../src/domain/errors.ts';
+import type { Span } from '../../src/domain/traces/span.ts';
+import type { TraceStore } from '../../src/domain/traces/store.ts';
+import type { TraceSummary, TraceWindow } from '../../src/domain/traces/trace.ts';
+import { traceRefOf } from '../../src/persistence/trace-ref.ts';
+import type { Engine, ScratchDatabase } from './engines.ts';
+import {
+  LONE_KEY,
+  OTHER_TEAM_KEY,
+  START_MS,
+  TEAM_KEY,
+  aSpan,
+  headOf,
+  nsAt,
+  picos,
+  spanId,
+  spansOf,
+  traceId,
+} from './samples.ts';
+
+const ALL = { kind: 'all' } as const;
+const EVER: TraceWindow = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER, after: null };
+const REF = traceRefOf(TEAM_KEY, traceId(1));
+
+/** What every TraceStore promises. */
+export function traceStoreSuite(engine: Engine): void {
+  describe.skipIf(engine.missing !== null)(`TraceStore on ${engine.name}`, () => {
+    let scratch: ScratchDatabase;
+    let traces: TraceStore;
+    const ingest = (owner: Owner, ...spans: readonly Span[]): Promise<readonly TraceSummary[]> =>
+      traces.ingest([{ owner, spans }]);
+    beforeAll(async () => {
+      scratch = await engine.create();
+      traces = (await scratch.open()).traces;
+    });
+    afterEach(() => scratch.clear());
+    afterAll(() => scratch.remove());
+
+    it('gives a span back as it came, whatever is in it', async () => {
+      const odd = 'it\'s "quoted" ? $1 :x \\ \n\t\u{1F600} \u007F';
+      const span = aSpan({
+        parentSpanId: spanId(9),
+        name: odd,
+        kind: 'PRODUCER',
+        type: 'guardrail',
+        agent: odd,
+        service: odd,
+        startNs: 1_700_000_000_123_456_789n,
+        endNs: 2n ** 64n - 1n,
+        status: 'error',
+        error: odd,
+        model: odd,
+        inputTokens: 0,
+        outputTokens: Number.MAX_SAFE_INTEGER,
+        inputPreview: odd,
+        requestId: 'resp_1',
+        cost: picos(2n ** 63n - 1n),
+        input: odd.repeat(5_000),
+        output: odd,
+        attributes: { zeta: odd, alpha: '\0 and \uD800', [odd]: '' },
+        resourceAttributes: { [odd]: odd },
+        events: [{ name: odd, timeNs: 2n ** 64n - 1n, attributes: { 'exception.message': odd } }],
+        links: [{ traceId: traceId(2), spanId: spanId(2), attributes: { odd } }],
+      });
+      await ingest(TEAM_KEY, span);
+      const found = await traces.findSpan([REF], span.spanId);
+      expect(found).toEqual(span);
+      expect(Object.keys(found?.attributes ?? {})).toEqual(['zeta', 'alpha', odd]);
+      expect(await traces.listSpans([REF])).toEqual(new Map([[REF, [headOf(span)]]]));
+    });
+
+    it('keeps what is not known as null and what is empty as empty', async () => {
+      const span = aSpan({
+        startNs: 0n,
+        endNs: 0n,
+        model: null,
+        inputTokens: 0,
+        outputTokens: 0,
+        inputPreview: '',
+        input: '',
+        output: '',
+        attributes: {},
+        resourceAttributes: {},
+      });
+      await ingest(TEAM_KEY, span);
+      expect(await traces.findSpan([REF], span.spanId)).toEqual(span);
+    });
+
+    it.each([2n ** 53n + 1n, 1_700_000_000_000_000_001n, 2n ** 63n])('keeps a time of %s ns exact', async (ns) => {
+      const span = aSpan({ startNs: ns, endNs: ns + 1n });
+      await ingest(TEAM_KEY, span);
+      const [summary] = await traces.listSummaries(ALL, EVER, 10);
+      expect([summary?.startNs, summary?.endNs]).toEqual([ns, ns + 1n]);
+      expect(await traces.findSpan([REF], span.spanId)).toEqual(span);
+    });
+
+    it('refuses times and amounts that no column holds, and stores nothing of the call', async () => {
+      for (const wrong of [{ startNs: -1n }, { endNs: 2n ** 64n }, { cost: picos(2n ** 63n) }])
+        await expect(ingest(TEAM_KEY, aSpan(), aSpan({ spanId: spanId(2), ...wrong }))).rejects.toThrow(InvalidInput);
+      expect(await traces.listSummaries(ALL, EVER, 10)).toEqual([]);
+    });
+
+    it('keeps what text columns cannot hold as the replacement character', async () => {
+      await ingest(TEAM_KEY, aSpan({ name: 'a\0b', input: 'half \uD800 pair', agent: '\0' }));
+      const found = await traces.findSpan([REF], spanId(1));
+      expect([found?.name, found?.input, found?.agent]).toEqual(['a\u{FFFD}b', 'half \u{FFFD} pair', '\u{FFFD}']);
+    });
+
+    it('sums a trace up, exactly', async () => {
+      const root = aSpan({ name: 'run', type: 'agent', agent: 'planner', model: null, endNs: nsAt(START_MS + 9) });
+      const call = aSpan({
+        spanId: spanId(2),
+        parentSpanId: spanId(1),
+        startNs: nsAt(START_MS) + 1n,
+        cost: picos(2n ** 53n),
+      });
+      const tool = aSpan({
+        spanId: spanId(3),
+        parentSpanId: spanId(1),
+        type: 'tool',
+        agent: 'searcher',
+        model: null,
+        status: 'error',
+        cost: picos(1n),
+      });
+      const summary: TraceSummary = {
+        traceId: traceId(1),
+        traceRef: REF,
+        owner: TEAM_KEY,
+        name: 'run',
+        service: 'tests',
+        inputPreview: 'hello',
+        startNs: nsAt(START_MS),
+        endNs: nsAt(START_MS + 9),
+        status: 'ok',
+        spanCount: 3,
+        agentNames: ['planner', 'searcher'],
+        agentInvocations: 1,
+        llmCalls: 1,
+        toolCalls: 1,
+        errorCount: 1,
+        inputTokens: 9,
+        outputTokens: 15,
+        models: ['demo'],
+        spend: picos(2n ** 53n + 1n),
+        pricedCalls: 2,
+      };
+      expect(await ingest(TEAM_KEY, root, call, tool)).toEqual([summary]);
+      expect(await traces.listSummaries(ALL, EVER, 10)).toEqual([summary]);
+      expect(await traces.findSummaries(ALL, traceId(1), null)).toEqual([summary]);
+    });
+
+    it('comes to the same summary when the root arrives last, one span a call', async () => {
+      const spans = [
+        aSpan({
+          spanId: spanId(3),
+          parentSpanId: spanId(2),
+          name: 'leaf',
+          service: 'leaf',
+          startNs: nsAt(START_MS + 2),
+        }),
+        aSpan({ spanId: spanId(2), parentSpanId: spanId(1), name: 'branch', startNs: nsAt(START_MS + 1) }),
+        aSpan({ name: 'root', inputPreview: 'question', endNs: nsAt(START_MS + 50) }),
+      ];
+      const steps: (readonly TraceSummary[])[] = [];
+      for (const span of spans) steps.push(await ingest(TEAM_KEY, span));
+      expect(steps.map(([summary]) => [summary?.name, summary?.service, summary?.spanCount])).toEqual([
+        ['', 'leaf', 1],
+        ['', 'leaf', 2],
+        ['root', 'tests', 3],
+      ]);
+      const inOrder = await ingest(OTHER_TEAM_KEY, ...spans.toReversed());
+      const identity = { owner: TEAM_KEY, traceRef: REF };
+      expect(steps[2]).toEqual(inOrder.map((summary) => ({ ...summary, ...identity })));
+    });
+
+    it('takes a resend as done: nothing changes and nothing is reported changed', async () => {
+      const [before] = await ingest(TEAM_KEY, ...spansOf(3));
+      expect(await ingest(TEAM_KEY, ...spansOf(3, { name: 'changed', input: 'changed', cost: picos(5n) }))).toEqual([]);
+      expect(await traces.listSummaries(ALL, EVER, 10)).toEqual([before]);
+      expect(await traces.findSpan([REF], spanId(2))).toEqual(aSpan({ spanId: spanId(2) }));
+    });
+
+    it('counts only the new spans of a partial resend, and a repeated span once', async () => {
+      await ingest(TEAM_KEY, ...spansOf(2));
+      const [grown] = await ingest(TEAM_KEY, ...spansOf(5), ...spansOf(5, { name: 'second copy' }));
+      expect([grown?.spanCount, grown?.llmCalls, grown?.inputTokens]).toEqual([5, 5, 15]);
+      expect((await traces.findSpan([REF], spanId(5)))?.name).toBe('chat demo');
+    });
+
+    it('takes nothing for nothing', async () => {
+      expect(await traces.ingest([])).toEqual([]);
+      expect(await ingest(TEAM_KEY)).toEqual([]);
+    });
+
+    it('keeps one trace id of two owners as two traces', async () => {
+      const shared = [TEAM_KEY, OTHER_TEAM_KEY, LONE_KEY];
+      for (const owner of shared) await ingest(owner, aSpan({ name: owner.keyHash.slice(0, 1) }));
+      const found = await traces.findSummaries(ALL, traceId(1), null);
+      expect(found.map(({ owner, name, spanCount }) => [owner, name, spanCount])).toEqual(
+        found.map(({ owner }) => [owner, owner.keyHash.slice(0, 1), 1]),
+      );
+      expect(new Set(found.map(({ traceRef }) => traceRef))).toEqual(
+        new Set(shared.map((owner) => traceRefOf(owner, traceId(1)))),
+      );
+      const other = traceRefOf(OTHER_TEAM_KEY, traceId(1));
+      expect((await traces.findSpan([other], spanId(1)))?.name).toBe('b');
+    });
+
+    it('shows each reader its own rows; the others do not exist', async () => {
+      const teammate: Owner = { teamId: 'team-a', keyHash: 'd'.repeat(64) };
+      const owners = { a: TEAM_KEY, d: teammate, b: OTHER_TEAM_KEY, c: LONE_KEY };
+      for (const [name, owner] of Object.entries(owners)) await ingest(owner, aSpan({ name }));
+      const readers = {
+        all: ALL,
+        teamA: { kind: 'team', teamId: 'team-a' },
+        teamB: { kind: 'team', teamId: 'team-b' },
+        noTeam: { kind: 'team', teamId: 'team-c' },
+        loneKey: { kind: 'key', keyHash: LONE_KEY.keyHash },
+        // A key that belongs to a team owns nothing by itself.
+        teamKey: { kind: 'key', keyHash: TEAM_KEY.keyHash },
+      } as const;
+      const seen = async (list: (reader: (typeof readers)[keyof typeof readers]) => Promise<readonly TraceSummary[]>) =>
+        Object.fromEntries(
+          await Promise.all(
+            Object.entries(readers).map(async ([name, reader]) => [
+              name,
+              (await list(reader))
+                .map((summary) => summary.name)
+                .toSorted()
+                .join(''),
+            ]),
+          ),
+        ) as unknown;
+      const expected = { all: 'abcd', teamA: 'ad', teamB: 'b', noTeam: '', loneKey: 'c', teamKey: '' };
+      expect(await seen((reader) => traces.listSummaries(reader, EVER, 10))).toEqual(expected);
+      expect(await seen((reader) => traces.findSummaries(reader, traceId(1), null))).toEqual(expected);
+      const refOfA = traceRefOf(TEAM_KEY, traceId(1));
+      expect(await seen((reader) => traces.findSummaries(reader, traceId(1), refOfA))).toEqual({
+        all: 'a',
+        teamA: 'a',
+        teamB: '',
+        noTeam: '',
+        loneKey: '',
+        teamKey: '',
+      });
+    });
+
+    it('finds by trace id and ref together, and nothing when they do not belong together', async () => {
+      await ingest(TEAM_KEY, aSpan(), aSpan({ traceId: traceId(2) }));
+      expect((await traces.findSummaries(ALL, traceId(1), REF)).map(({ traceRef }) => traceRef)).toEqual([REF]);
+      expect(await traces.findSummaries(ALL, traceId(2), REF)).toEqual([]);
+      expect(await traces.findSummaries(ALL, traceId(3), null)).toEqual([]);
+    });
+
+    it('lists newest first inside a window that includes its start and excludes its end', async () => {
+      const at = (ms: number): Span => aSpan({ traceId: traceId(ms), startNs: nsAt(START_MS + ms), name: String(ms) });
+      await ingest(TEAM_KEY, at(1), at(5), at(3), at(2), at(4));
+      const window = { startMs: START_MS + 2, endMs: START_MS + 5, after: null };
+      const names = (await traces.listSummaries(ALL, window, 10)).map(({ name }) => name);
+      expect(names).toEqual(['4', '3', '2']);
+      expect((await traces.listSummaries(ALL, window, 2)).map(({ name }) => name)).toEqual(['4', '3']);
+    });
+
+    it.each([ALL, { kind: 'team', teamId: 'team-a' }, { kind: 'key', keyHash: LONE_KEY.keyHash }] as const)(
+      'pages through traces that start in the same ms, none twice, none left out (%j)',
+      async (visibility) => {
+        const owner = visibility.kind === 'key' ? LONE_KEY : TEAM_KEY;
+        const starts = [0, 0, 0, 0, 0, 1, 1, 1, 2];
+        await ingest(
+          owner,
+          // The ns within a ms do not matter for the order.
+          ...starts.map((ms, trace) =>
+            aSpan({ traceId: traceId(trace), startNs: nsAt(START_MS + ms) + BigInt(trace) }),
+          ),
+        );
+        const pages: (readonly TraceSummary[])[] = [];
+        let after: TraceWindow['after'] = null;
+        do {
+          const page: readonly TraceSummary[] = await traces.listSummaries(visibility, { ...EVER, after }, 2);
+          pages.push(page);
+          const last = page.at(-1);
+          after = last ? { startMs: Number(last.startNs / 1_000_000n), traceRef: last.traceRef } : null;
+        } while (after !== null);
+        const position = ({ startNs, traceRef }: TraceSummary): string => `${startNs / 1_000_000n} ${traceRef}`;
+        const expected = starts
+          .map((ms, trace) => `${START_MS + ms} ${traceRefOf(owner, traceId(trace))}`)
+          .toSorted()
+          .toReversed();
+        expect(pages.flat().map(position)).toEqual(expected);
+        expect(pages.map(({ length }) => length)).toEqual([2, 2, 2, 2, 1, 0]);
+      },
+    );
+
+    it('lists the spans of several traces at once, by start and then span id', async () => {
+      const second = traceRefOf(TEAM_KEY, traceId(2));
+      const spans = [
+        aSpan({ spanId: spanId(3), startNs: nsAt(START_MS) + 1n }),
+        aSpan({ spanId: spanId(2), startNs: nsAt(START_MS) + 1n }),
+        aSpan({ spanId: spanId(9), startNs: 999n }),
+        aSpan({ traceId: traceId(2) }),
+      ];
+      await ingest(TEAM_KEY, ...spans);
+      const found = await traces.listSpans([second, REF, 'UNKNOWN']);
+      expect([...found].map(([ref, heads]) => [ref, heads.map((head) => head.spanId)])).toEqual([
+        [second, [spanId(1)]],
+        [REF, [spanId(9), spanId(2), spanId(3)]],
+        ['UNKNOWN', []],
+      ]);
+      expect(await traces.listSpans([])).toEqual(new Map());
+    });
+
+    it('finds a span in whichever of the traces holds it', async () => {
+      const second = traceRefOf(LONE_KEY, traceId(1));
+      await ingest(TEAM_KEY, aSpan());
+      await ingest(LONE_KEY, aSpan({ spanId: spanId(2), input: 'merged' }));
+      expect(await traces.findSpan([REF, second], spanId(2))).toEqual(aSpan({ spanId: spanId(2), input: 'merged' }));
+      expect(await traces.findSpan([REF], spanId(2))).toBeNull();
+      expect(await traces.findSpan([REF, second], spanId(3))).toBeNull();
+      expect(await traces.findSpan([], spanId(1))).toBeNull();
+    });
+  });
+}

@@ -1,0 +1,102 @@
+import type { ServerResponse } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Deployment } from '../../src/domain/chat/provider.ts';
+import { createOpenAiCompatible } from '../../src/providers/openai-compatible/openai-compatible.ts';
+import { createHttpClient } from '../../src/runtime/http-client.ts';
+import { aChatRequest, aDeployment } from '../support/chat.ts';
+import { type FaultServer, startFaultServer } from '../support/fault-server.ts';
+
+const http = createHttpClient();
+const provider = createOpenAiCompatible(http);
+const NEVER = new AbortController().signal;
+const STREAM = { stream: true, stream_options: { include_usage: true } };
+
+let faults: FaultServer;
+let deployment: Deployment;
+
+beforeAll(async () => {
+  faults = await startFaultServer();
+  deployment = aDeployment({ apiBase: `${faults.url}/v1` });
+});
+
+afterAll(async () => {
+  await http.close();
+  await faults.stop();
+});
+
+const ask = (content: string, more: object = {}) =>
+  aChatRequest({ model: 'm', messages: [{ role: 'user', content }], ...more });
+
+describe('a caller who leaves', () => {
+  const began = (respond: (response: ServerResponse) => void): Promise<void> =>
+    new Promise((resolve) => {
+      faults.answer((response) => {
+        respond(response);
+        resolve();
+      });
+    });
+
+  it('before the head came, takes the upstream call along at once', async () => {
+    const leaving = new AbortController();
+    const asked = began(() => {});
+    const sending = provider.send(deployment, ask('x'), leaving.signal);
+    await asked;
+    const reason = new Error('the caller left');
+    const left = performance.now();
+    leaving.abort(reason);
+    await expect(sending).rejects.toBe(reason);
+    await faults.abandoned();
+    expect(performance.now() - left).toBeLessThan(100);
+  });
+
+  it('in the middle of a whole answer or a stream, too', async () => {
+    for (const more of [{}, STREAM]) {
+      const leaving = new AbortController();
+      const asked = began((response) => {
+        response.writeHead(200, more === STREAM ? { 'content-type': 'text/event-stream' } : {});
+        response.write(more === STREAM ? 'data: {"choices":[]}\n\n' : '{"choices":');
+      });
+      const sending = provider.send(deployment, ask('x', more), leaving.signal);
+      await asked;
+      if (more === STREAM) await sending;
+      const left = performance.now();
+      leaving.abort(new Error('the caller left'));
+      await sending.catch(() => {});
+      await faults.abandoned();
+      expect(performance.now() - left).toBeLessThan(100);
+    }
+  });
+
+  it('from the typed answer, while a step is awaited, too', async () => {
+    const asked = began((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write('data: {"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":null}]}\n\n');
+    });
+    const exchange = await provider.send(deployment, ask('x', STREAM), NEVER);
+    await asked;
+    const deltas = exchange.deltas();
+    expect(await deltas.next()).toEqual({ done: false, value: { kind: 'text', text: 'a' } });
+    const waiting = deltas.next();
+    await deltas.return?.();
+    expect(await waiting).toEqual({ done: true, value: undefined });
+    await faults.abandoned();
+  });
+
+  it('leaves no connection behind', async () => {
+    const own = createHttpClient({ connections: 4 });
+    const busy = createOpenAiCompatible(own);
+    const server = await startFaultServer();
+    const there = { ...deployment, apiBase: server.url };
+    server.answer((response) => setImmediate(() => response.end('{"choices":[]}')));
+    await Promise.all(Array.from({ length: 40 }, () => busy.send(there, ask('x'), NEVER)));
+    expect(await server.connections()).toBeLessThanOrEqual(4);
+    server.answer(() => {});
+    const leaving = new AbortController();
+    const calls = Array.from({ length: 12 }, () => busy.send(there, ask('x'), leaving.signal).catch(() => 'left'));
+    leaving.abort(new Error('gone'));
+    expect(new Set(await Promise.all(calls))).toEqual(new Set(['left']));
+    await own.close();
+    await expect.poll(() => server.connections()).toBe(0);
+    await server.stop();
+  });
+});

@@ -1,0 +1,286 @@
+import { LLMock } from '@copilotkit/aimock';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { collect } from '../../src/domain/bytes.ts';
+import type { ChatDelta, ChatExchange } from '../../src/domain/chat/chat.ts';
+import type { Deployment } from '../../src/domain/chat/provider.ts';
+import { UpstreamFailed } from '../../src/domain/errors.ts';
+import { Secret } from '../../src/domain/secret.ts';
+import { createOpenAiCompatible } from '../../src/providers/openai-compatible/openai-compatible.ts';
+import { createHttpClient } from '../../src/runtime/http-client.ts';
+import { gather } from '../support/byte-streams.ts';
+import { aChatRequest, aDeployment } from '../support/chat.ts';
+import { type FaultServer, startFaultServer } from '../support/fault-server.ts';
+
+const CREDENTIAL = 'sk-upstream-credential-0123456789';
+const http = createHttpClient({ silenceLimitMs: 600 });
+const provider = createOpenAiCompatible(http);
+const NEVER = new AbortController().signal;
+
+let mock: LLMock;
+let faults: FaultServer;
+let deployment: Deployment;
+
+beforeAll(async () => {
+  mock = new LLMock({ port: 0 });
+  mock.onMessage('hello', { content: 'Hello, Zoë 😀', usage: { prompt_tokens: 5, completion_tokens: 4 } });
+  mock.onMessage('think', { content: 'Done', reasoning: 'Let me see' });
+  mock.onMessage('weather', { toolCalls: [{ name: 'get_weather', arguments: '{"city":"Oslo"}', id: 'call_1' }] });
+  await mock.start();
+  faults = await startFaultServer();
+  deployment = aDeployment({ apiBase: `${faults.url}/v1`, apiKey: new Secret(CREDENTIAL) });
+});
+
+afterAll(async () => {
+  await http.close();
+  await Promise.all([mock.stop(), faults.stop()]);
+});
+
+const ask = (content: string, more: object = {}) =>
+  aChatRequest({ model: 'm', messages: [{ role: 'user', content }], ...more });
+const STREAM = { stream: true, stream_options: { include_usage: true } };
+
+async function steps(exchange: ChatExchange): Promise<readonly ChatDelta[]> {
+  const deltas: ChatDelta[] = [];
+  for await (const delta of exchange.deltas()) deltas.push(delta);
+  return deltas;
+}
+
+const text = (deltas: readonly ChatDelta[], kind: 'text' | 'reasoning'): string =>
+  deltas.map((delta) => (delta.kind === kind ? delta.text : '')).join('');
+
+async function failureOf(sending: Promise<ChatExchange>): Promise<UpstreamFailed> {
+  const failure = await sending.then(
+    () => new Error('it did not fail'),
+    (error: unknown) => error,
+  );
+  if (failure instanceof UpstreamFailed) return failure;
+  throw failure;
+}
+
+describe('an upstream nobody here wrote', () => {
+  const here = (): Deployment => aDeployment({ apiBase: `${mock.url}/v1` });
+
+  it('answers whole, in the same bytes but for the model name, and typed', async () => {
+    const exchange = await provider.send(here(), ask('hello'), NEVER);
+    const body: unknown = JSON.parse(Buffer.from((await collect(exchange.bytes, 1e6)) ?? []).toString());
+    expect(body).toMatchObject({ model: 'm', choices: [{ message: { content: 'Hello, Zoë 😀' } }] });
+    expect(await steps(exchange)).toEqual([
+      { kind: 'text', text: 'Hello, Zoë 😀' },
+      { kind: 'finish', reason: 'stop' },
+      {
+        kind: 'usage',
+        usage: { inputTokens: 5, outputTokens: 4, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
+      },
+    ]);
+    expect(exchange.outcome()).toMatchObject({ responseModel: 'up-1', finishReason: 'stop' });
+  });
+
+  it('streams text, reasoning and tool calls', async () => {
+    const hello = await steps(await provider.send(here(), ask('hello', STREAM), NEVER));
+    expect(text(hello, 'text')).toBe('Hello, Zoë 😀');
+    expect(hello.slice(-2)).toMatchObject([
+      { kind: 'finish', reason: 'stop' },
+      { kind: 'usage', usage: { inputTokens: 5, outputTokens: 4 } },
+    ]);
+
+    const thought = await steps(await provider.send(here(), ask('think', STREAM), NEVER));
+    expect([text(thought, 'reasoning'), text(thought, 'text')]).toEqual(['Let me see', 'Done']);
+
+    const calls = (await steps(await provider.send(here(), ask('weather', STREAM), NEVER))).filter(
+      (delta) => delta.kind === 'toolCall',
+    );
+    expect(calls[0]).toMatchObject({ index: 0, id: 'call_1', name: 'get_weather' });
+    expect(calls.map((call) => call.arguments).join('')).toBe('{"city":"Oslo"}');
+  });
+});
+
+describe('what is sent', () => {
+  it('is the credential of the deployment, to its address', async () => {
+    faults.answer((response) => response.end('{"choices":[]}'));
+    await provider.send(deployment, ask('x'), NEVER);
+    const sent = faults.received.at(-1);
+    expect(sent?.path).toBe('/v1/chat/completions');
+    expect(sent?.headers.authorization).toBe(`Bearer ${CREDENTIAL}`);
+    expect(sent?.headers['content-length']).toBe(String(sent?.body.length));
+    await provider.send({ ...deployment, apiKey: null }, ask('x'), NEVER);
+    expect(faults.received.at(-1)?.headers.authorization).toBeUndefined();
+  });
+});
+
+describe('an upstream that refuses', () => {
+  it.each([
+    [400, 'BadRequestError'],
+    [401, 'AuthenticationError'],
+    [403, 'PermissionDeniedError'],
+    [404, 'NotFoundError'],
+    [422, 'UnprocessableEntityError'],
+    [429, 'RateLimitError'],
+    [500, 'InternalServerError'],
+    [503, 'ServiceUnavailableError'],
+  ])('with %i is a %s in its own words', async (status, name) => {
+    faults.answer((response) => {
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(`{"error":{"message":"no ${CREDENTIAL} here","type":"t","param":"p","code":"c"}}`);
+    });
+    const failure = await failureOf(provider.send(deployment, ask('x'), NEVER));
+    const message = `litellm.${name}: ${name}: OpenAIException - no <secret> here`;
+    const { upstreamStatus, upstreamType, upstreamCode, upstreamParam, provider: by } = failure;
+    expect([failure.message, by, upstreamStatus, upstreamType, upstreamCode, upstreamParam]).toEqual([
+      message,
+      'openai',
+      status,
+      't',
+      'c',
+      'p',
+    ]);
+  });
+
+  it.each([
+    ['{"error":"plain words"}', 'plain words'],
+    ['{"detail":"not here"}', 'not here'],
+    ['{"message":"m"}', 'm'],
+    ['<html>Bad gateway</html>', '<html>Bad gateway</html>'],
+    ['', 'The upstream gave no reason.'],
+    ['{"error":{"code":7}}', '{"code":7}'],
+  ])('with a body of %j says %j', async (body, said) => {
+    faults.answer((response) => {
+      response.writeHead(502);
+      response.end(body);
+    });
+    const failure = await failureOf(provider.send({ ...deployment, provider: 'groq' }, ask('x', STREAM), NEVER));
+    expect(failure.message).toBe(`litellm.BadGatewayError: BadGatewayError: GroqException - ${said}`);
+  });
+
+  it.each([{}, STREAM])('inside a 200 is refused with the status the error names (%j)', async (more) => {
+    faults.answer((response) => response.end('{"error":{"message":"slow down","code":429}}'));
+    const failure = await failureOf(provider.send(deployment, ask('x', more), NEVER));
+    expect([failure.upstreamStatus, failure.message]).toEqual([
+      429,
+      'litellm.RateLimitError: RateLimitError: OpenAIException - slow down',
+    ]);
+  });
+
+  it.each([
+    ['text/event-stream', 'data: {"error":{"message":"slow down","code":"429"}}\n\n', 429],
+    ['application/json', '{"error":{"message":"slow down","code":"rate_limit"}}', 500],
+    ['text/plain', 'slow down', null],
+    ['text/html', '<p>slow down</p>', null],
+  ])('in the first event, or instead of a stream, is no stream (%s)', async (type, body, status) => {
+    faults.answer((response) => {
+      response.setHeader('content-type', type);
+      response.end(body);
+    });
+    const failure = await failureOf(provider.send(deployment, ask('x', STREAM), NEVER));
+    expect([failure.upstreamStatus, failure.message]).toEqual([
+      status,
+      expect.stringContaining(status === null ? 'cannot be used' : 'slow down'),
+    ]);
+  });
+});
+
+describe('an upstream that fails', () => {
+  const chunk = 'data: {"id":"1","model":"m","choices":[{"index":0,"delta":{"content":"é"},"finish_reason":null}]}\n\n';
+
+  it('cannot be reached', async () => {
+    const gone = await startFaultServer();
+    await gone.stop();
+    const failure = await failureOf(provider.send({ ...deployment, apiBase: gone.url }, ask('x'), NEVER));
+    expect([failure.upstreamStatus, failure.message]).toEqual([
+      null,
+      'litellm.APIConnectionError: APIConnectionError: OpenAIException - The upstream could not be reached (ECONNREFUSED).',
+    ]);
+  });
+
+  it('does not answer in time', async () => {
+    faults.answer(() => {});
+    const failure = await failureOf(provider.send({ ...deployment, timeoutSeconds: 0.05 }, ask('x'), NEVER));
+    expect(failure.message).toMatch(
+      /^litellm\.Timeout: Timeout: OpenAIException - The upstream did not answer in time/,
+    );
+    await faults.abandoned();
+  });
+
+  it.each([
+    ['not JSON', 'it is no chat completion'],
+    ['[]', 'it is no chat completion'],
+    ['{"hello":1}', 'it is no chat completion'],
+  ])('answers %j', async (body, fault) => {
+    faults.answer((response) => response.end(body));
+    const failure = await failureOf(provider.send(deployment, ask('x'), NEVER));
+    expect(failure.message).toBe(
+      `litellm.APIError: APIError: OpenAIException - The upstream's answer cannot be used: ${fault}.`,
+    );
+  });
+
+  it('cuts a whole answer', async () => {
+    faults.answer((response, socket) => {
+      response.writeHead(200, { 'content-length': '100' });
+      response.write('{"choices":', () => socket.destroy());
+    });
+    const failure = await failureOf(provider.send(deployment, ask('x'), NEVER));
+    expect(failure.message).toContain('closed the connection before its answer was complete');
+  });
+
+  it('speaks something else than HTTP', async () => {
+    faults.answer((_response, socket) => socket.end('SSH-2.0-OpenSSH_9.9\r\n'));
+    const failure = await failureOf(provider.send(deployment, ask('x'), NEVER));
+    expect(failure.message).toContain('sent what is not HTTP');
+  });
+
+  it('cuts a stream in the middle of a character', async () => {
+    faults.answer((response, socket) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(chunk);
+      const bytes = Buffer.from(chunk);
+      response.write(bytes.subarray(0, bytes.indexOf(0xc3) + 1), () => setImmediate(() => socket.destroy()));
+    });
+    const exchange = await provider.send(deployment, ask('x', STREAM), NEVER);
+    const gathered = gather(exchange.bytes);
+    await expect.poll(() => gathered.end).toBeInstanceOf(UpstreamFailed);
+    expect(gathered.text()).toBe(chunk);
+    expect(exchange.outcome()).toMatchObject({ responseId: '1', finishReason: null });
+  });
+
+  it('falls silent in the middle of a stream', async () => {
+    faults.answer((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(chunk);
+    });
+    const exchange = await provider.send(deployment, ask('x', STREAM), NEVER);
+    const gathered = gather(exchange.bytes);
+    await expect
+      .poll(() => gathered.end, { timeout: 10_000 })
+      .toMatchObject({
+        message: expect.stringMatching(/^litellm\.Timeout: /),
+      });
+    await faults.abandoned();
+  });
+
+  it('splits characters and events anywhere', async () => {
+    const whole = `${chunk}${chunk.replace('null', '"stop"')}data: [DONE]\n\n`;
+    faults.answer((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      const bytes = Buffer.from(whole);
+      const next = (at: number): void => {
+        if (at >= bytes.length) return void response.end();
+        response.write(bytes.subarray(at, at + 7));
+        setImmediate(next, at + 7);
+      };
+      next(0);
+    });
+    const exchange = await provider.send(deployment, ask('x', STREAM), NEVER);
+    const gathered = gather(exchange.bytes);
+    await expect.poll(() => gathered.end).toBe('done');
+    expect(gathered.text()).toBe(whole);
+  });
+
+  it('sends an empty stream, which stays an empty stream', async () => {
+    faults.answer((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end();
+    });
+    const exchange = await provider.send(deployment, ask('x', STREAM), NEVER);
+    const gathered = gather(exchange.bytes);
+    expect([gathered.text(), gathered.end]).toEqual(['', 'done']);
+  });
+});

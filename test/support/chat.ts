@@ -1,0 +1,81 @@
+import type { Caller } from '../../src/domain/caller.ts';
+import type { ChatOutcome, ChatRequest } from '../../src/domain/chat/chat.ts';
+import type { Deployment } from '../../src/domain/chat/provider.ts';
+import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
+import { Secret } from '../../src/domain/secret.ts';
+
+/** A chat call as the REST door would hand it to the gateway. */
+export function aChatRequest(
+  body: Readonly<Record<string, unknown>> = { model: 'm', messages: [{ role: 'user', content: 'Hello' }] },
+  differing: Partial<ChatRequest> = {},
+): ChatRequest {
+  const options = body['stream_options'];
+  return {
+    model: String(body['model']),
+    stream: body['stream'] === true,
+    includeUsage:
+      typeof options === 'object' && options !== null && 'include_usage' in options && options.include_usage === true,
+    bytes: Buffer.from(JSON.stringify(body)),
+    body,
+    callId: null,
+    parent: null,
+    route: '/chat/completions',
+    ...differing,
+  };
+}
+
+/** A deployment of an OpenAI-compatible upstream. */
+export function aDeployment(differing: Partial<Deployment> = {}): Deployment {
+  return {
+    id: 'deployment-1',
+    modelGroup: 'm',
+    provider: 'openai',
+    upstreamModel: 'up-1',
+    apiBase: null,
+    apiKey: new Secret('sk-upstream-credential'),
+    timeoutSeconds: 10,
+    priceOverrides: {},
+    baseModel: null,
+    ...differing,
+  };
+}
+
+/** A key that may do everything an ordinary key may. */
+export function aKey(differing: Partial<VirtualKey> = {}): VirtualKey {
+  return {
+    hash: 'a'.repeat(64),
+    name: 'sk-...1234',
+    alias: null,
+    role: 'internal_user',
+    teamId: null,
+    userId: null,
+    models: [],
+    maxBudget: null,
+    metadata: {},
+    blocked: false,
+    expiresAt: null,
+    createdAt: new Date('2026-01-01T00:00:00Z'),
+    createdBy: 'admin',
+    ...differing,
+  };
+}
+
+export function aCaller(key: VirtualKey | null = aKey()): Caller {
+  return {
+    role: key?.role ?? 'proxy_admin',
+    keyHash: key?.hash ?? 'master',
+    key,
+    teamId: key?.teamId ?? null,
+    userId: key?.userId ?? null,
+  };
+}
+
+/** What is known of an answer of which nothing came. */
+export const NO_OUTCOME: ChatOutcome = {
+  responseId: null,
+  responseModel: null,
+  finishReason: null,
+  usage: null,
+  failure: null,
+  text: null,
+};

@@ -1,0 +1,71 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+
+/** One call the upstream got, in full. */
+interface Received {
+  readonly path: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+/** An upstream that misbehaves as a test tells it to. */
+export interface FaultServer {
+  readonly url: string;
+  readonly received: readonly Received[];
+  /** How the next calls are answered. */
+  answer(handle: (response: ServerResponse, socket: Socket, call: Received) => void): void;
+  /** Resolves when the peer has closed a connection on which an answer was still under way. */
+  abandoned(): Promise<void>;
+  /** Connections open now. */
+  connections(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+export async function startFaultServer(): Promise<FaultServer> {
+  const received: Received[] = [];
+  let handle: (response: ServerResponse, socket: Socket, call: Received) => void = (response) => response.end();
+  let left = 0;
+  let wake: (() => void) | null = null;
+  const server = createServer((request, response) => {
+    response.once('close', () => {
+      if (response.writableFinished) return;
+      left += 1;
+      wake?.();
+    });
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const call = { path: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks).toString() };
+      received.push(call);
+      handle(response, request.socket, call);
+    });
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    received,
+    answer(next) {
+      handle = next;
+    },
+    async abandoned() {
+      if (left === 0) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+      wake = null;
+      left -= 1;
+    },
+    connections: () =>
+      new Promise((resolve, reject) => {
+        server.getConnections((error, count) => (error ? reject(error) : resolve(count)));
+      }),
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

@@ -1,0 +1,83 @@
+import protobuf from 'protobufjs';
+
+const repeated = (type: string, id: number) => ({ rule: 'repeated', type, id });
+const field = (type: string, id: number) => ({ type, id });
+
+/** The parts of opentelemetry-proto that carry traces, for a decoder that is not ours. */
+const DESCRIPTOR = {
+  nested: {
+    AnyValue: {
+      oneofs: {
+        value: {
+          oneof: ['stringValue', 'boolValue', 'intValue', 'doubleValue', 'arrayValue', 'kvlistValue', 'bytesValue'],
+        },
+      },
+      fields: {
+        stringValue: field('string', 1),
+        boolValue: field('bool', 2),
+        intValue: field('int64', 3),
+        doubleValue: field('double', 4),
+        arrayValue: field('ArrayValue', 5),
+        kvlistValue: field('KeyValueList', 6),
+        bytesValue: field('bytes', 7),
+      },
+    },
+    ArrayValue: { fields: { values: repeated('AnyValue', 1) } },
+    KeyValueList: { fields: { values: repeated('KeyValue', 1) } },
+    KeyValue: { fields: { key: field('string', 1), value: field('AnyValue', 2) } },
+    Resource: { fields: { attributes: repeated('KeyValue', 1), droppedAttributesCount: field('uint32', 2) } },
+    Scope: {
+      fields: { name: field('string', 1), version: field('string', 2), attributes: repeated('KeyValue', 3) },
+    },
+    Event: {
+      fields: {
+        timeUnixNano: field('fixed64', 1),
+        name: field('string', 2),
+        attributes: repeated('KeyValue', 3),
+        droppedAttributesCount: field('uint32', 4),
+      },
+    },
+    Link: {
+      fields: {
+        traceId: field('bytes', 1),
+        spanId: field('bytes', 2),
+        traceState: field('string', 3),
+        attributes: repeated('KeyValue', 4),
+        flags: field('fixed32', 6),
+      },
+    },
+    Status: { fields: { message: field('string', 2), code: field('int32', 3) } },
+    Span: {
+      fields: {
+        traceId: field('bytes', 1),
+        spanId: field('bytes', 2),
+        traceState: field('string', 3),
+        parentSpanId: field('bytes', 4),
+        name: field('string', 5),
+        kind: field('int32', 6),
+        startTimeUnixNano: field('fixed64', 7),
+        endTimeUnixNano: field('fixed64', 8),
+        attributes: repeated('KeyValue', 9),
+        droppedAttributesCount: field('uint32', 10),
+        events: repeated('Event', 11),
+        links: repeated('Link', 13),
+        status: field('Status', 15),
+        flags: field('fixed32', 16),
+      },
+    },
+    ScopeSpans: {
+      fields: { scope: field('Scope', 1), spans: repeated('Span', 2), schemaUrl: field('string', 3) },
+    },
+    ResourceSpans: {
+      fields: { resource: field('Resource', 1), scopeSpans: repeated('ScopeSpans', 2), schemaUrl: field('string', 3) },
+    },
+    Request: { fields: { resourceSpans: repeated('ResourceSpans', 1) } },
+  },
+};
+
+const requestType = protobuf.Root.fromJSON(DESCRIPTOR).lookupType('Request');
+
+/** An export in protobuf, from the object form protobufjs takes: bytes as Uint8Array, 64-bit integers as text. */
+export function encodeExport(request: Readonly<Record<string, unknown>>): Uint8Array {
+  return requestType.encode(requestType.fromObject({ ...request })).finish();
+}

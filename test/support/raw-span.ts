@@ -1,0 +1,29 @@
+import type { Attributes, RawSpan } from '../../src/domain/traces/span.ts';
+
+/** A span as it comes off the wire, with nothing special about it. */
+export function aRawSpan(differing: Partial<RawSpan> = {}): RawSpan {
+  return {
+    traceId: '0af7651916cd43dd8448eb211c80319c',
+    spanId: 'b7ad6b7169203331',
+    parentSpanId: null,
+    name: 'step',
+    kind: 'INTERNAL',
+    startNs: 1_760_000_000_000_000_000n,
+    endNs: 1_760_000_002_000_000_000n,
+    status: 'unset',
+    statusMessage: '',
+    attributes: {},
+    events: [],
+    links: [],
+    resource: { attributes: {} },
+    instrumentationScope: { name: '', version: '', attributes: {} },
+    ...differing,
+  };
+}
+
+/** An event at the start of a span. */
+export const anEvent = (name: string, attributes: Attributes) => ({
+  name,
+  timeNs: 1_760_000_000_000_000_000n,
+  attributes,
+});

@@ -1,0 +1,60 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+/** The product as a process of its own, as `npm start` runs it. */
+export interface ServerProcess {
+  readonly url: string;
+  readonly process: ChildProcess;
+  /** Everything it printed to standard output so far. */
+  output(): string;
+  errors(): string;
+  /** Sends a signal and resolves to how the process ended. */
+  end(signal: NodeJS.Signals): Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
+}
+
+const ROOT = join(import.meta.dirname, '..', '..');
+
+/** Starts a process; it may refuse to. */
+export function spawnMain(args: readonly string[], env: Record<string, string>): ChildProcess {
+  return spawn(process.execPath, [join(ROOT, 'scripts', 'start.mjs'), ...args], {
+    cwd: ROOT,
+    env: { PATH: process.env['PATH'] ?? '', LENSGATE_CATALOG_REFRESH_SECONDS: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+/** Starts the server on a free port and resolves when it says it is ready. */
+export async function spawnServer(
+  dataDir: string,
+  { args = [], env = {} }: { readonly args?: readonly string[]; readonly env?: Record<string, string> } = {},
+): Promise<ServerProcess> {
+  const child = spawnMain(['--port', '0', ...args], { LENSGATE_DATA_DIR: dataDir, LENSGATE_LOG_LEVEL: 'warn', ...env });
+  let output = '';
+  let errors = '';
+  child.stderr?.on('data', (chunk: Buffer) => {
+    errors += chunk.toString();
+  });
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stdout?.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+      const ready = /ready at (http:\S+)[\s\S]*Try:[\s\S]*\n\n$/.exec(output)?.[1];
+      if (ready) resolve(ready);
+    });
+    child.once('exit', (code) => reject(new Error(`the server ended with ${code}: ${errors}`)));
+  });
+  return {
+    url,
+    process: child,
+    output: () => output,
+    errors: () => errors,
+    async end(signal) {
+      if (child.exitCode !== null || child.signalCode !== null)
+        return { code: child.exitCode, signal: child.signalCode };
+      const ended = once(child, 'exit');
+      child.kill(signal);
+      const [code, by] = await ended;
+      return { code, signal: by };
+    },
+  };
+}

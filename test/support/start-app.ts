@@ -1,0 +1,61 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { type App, startApp as start } from '../../src/app.ts';
+import { keySmith } from '../../src/runtime/identifiers.ts';
+import { createLog } from '../../src/runtime/log.ts';
+import { readSettings } from '../../src/runtime/settings.ts';
+
+/** The whole product in this process: real store, real port, an empty data folder of its own. */
+export interface TestApp {
+  readonly url: string;
+  readonly adminKey: string;
+  readonly dataDir: string;
+  /** Stops it; the data folder goes too unless `keepData`. */
+  stop(options?: { readonly keepData?: boolean }): Promise<void>;
+  /** A JSON call with the admin key. */
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
+}
+
+/** Starts the product on a free loopback port. `config` is the config file's content as an object. */
+export async function startApp(
+  options: {
+    readonly config?: Record<string, unknown>;
+    readonly env?: Record<string, string>;
+    /** Reuses a data folder kept by an earlier run. */
+    readonly dataDir?: string;
+  } = {},
+): Promise<TestApp> {
+  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'lensgate-test-'));
+  const configFile = join(dataDir, 'config.yaml');
+  if (options.config) writeFileSync(configFile, stringify(options.config));
+  const settings = readSettings(
+    ['--port', '0', '--host', '127.0.0.1', ...(options.config ? ['--config', configFile] : [])],
+    // No test reaches for the network: the catalog is the embedded one unless a test plays upstream.
+    {
+      LENSGATE_DATA_DIR: dataDir,
+      LENSGATE_LOG_LEVEL: 'silent',
+      LENSGATE_CATALOG_REFRESH_SECONDS: '0',
+      ...options.env,
+    },
+    keySmith,
+  );
+  const app: App = await start(settings, createLog(settings.logLevel));
+  const adminKey = settings.masterKey.reveal();
+  return {
+    url: app.url,
+    adminKey,
+    dataDir,
+    async stop({ keepData = false } = {}) {
+      await app.stop(1_000);
+      if (!keepData) rmSync(dataDir, { recursive: true, force: true });
+    },
+    call: (method, path, body, headers = {}) =>
+      fetch(`${app.url}${path}`, {
+        method,
+        headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json', ...headers },
+        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      }),
+  };
+}

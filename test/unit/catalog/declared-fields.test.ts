@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { declaredFieldsOf, extraFieldsOf, faultOf } from '../../../src/domain/catalog/declared-fields.ts';
+
+const NOTHING = {
+  provider: null,
+  mode: null,
+  max_input_tokens: null,
+  max_output_tokens: null,
+  max_tokens: null,
+  input_cost_per_token: null,
+  output_cost_per_token: null,
+  cache_read_input_token_cost: null,
+  input_cost_per_audio_token: null,
+  output_cost_per_reasoning_token: null,
+  deprecation_date: null,
+  supports_function_calling: null,
+  supports_parallel_function_calling: null,
+  supports_vision: null,
+  supports_audio_input: null,
+  supports_audio_output: null,
+  supports_prompt_caching: null,
+  supports_reasoning: null,
+  supports_response_schema: null,
+  supports_system_messages: null,
+  supports_web_search: null,
+};
+
+describe('the declared fields of an entry', () => {
+  it('are null where the row says nothing, in the order of the wire', () => {
+    const fields = declaredFieldsOf({ row: {} });
+    expect([fields, Object.keys(fields)]).toEqual([NOTHING, Object.keys(NOTHING)]);
+  });
+  it('call the provider by its own name and convert what the reference converts', () => {
+    const row = {
+      litellm_provider: 'xai',
+      max_tokens: 2_000_000.0,
+      max_input_tokens: '8192.0',
+      input_cost_per_token: '1e-6',
+      output_cost_per_token: 0,
+      supports_vision: 'yes',
+      supports_reasoning: 1,
+    };
+    expect(declaredFieldsOf({ row })).toEqual({
+      ...NOTHING,
+      provider: 'xai',
+      max_tokens: 2_000_000,
+      max_input_tokens: 8192,
+      input_cost_per_token: 0.000001,
+      output_cost_per_token: 0,
+      supports_vision: true,
+      supports_reasoning: true,
+    });
+  });
+  it('leave the other keys for after them, in the order of the row', () => {
+    const row = { zoom: 1, litellm_provider: 'x', mode: 'chat', id: 'mine', provider: 'mine', alpha: [2] };
+    expect(extraFieldsOf({ row })).toEqual([
+      ['zoom', 1],
+      ['alpha', [2]],
+    ]);
+  });
+});
+
+describe('a value of the wrong kind', () => {
+  it.each([
+    [{ max_tokens: '1e6' }, 'max_tokens is no integer'],
+    [{ max_tokens: 1.5 }, 'max_tokens is no integer'],
+    [{ max_tokens: true }, 'max_tokens is no integer'],
+    [{ input_cost_per_token: 'free' }, 'input_cost_per_token is no price'],
+    [{ input_cost_per_token: [1] }, 'input_cost_per_token is no price'],
+    [{ supports_vision: 'maybe' }, 'supports_vision is no flag'],
+    [{ deprecation_date: 20270101 }, 'deprecation_date is no text'],
+    [{ litellm_provider: 1 }, 'litellm_provider is no text'],
+  ])('%j is a fault and reads as null', (row, fault) => {
+    expect([faultOf('m', row), declaredFieldsOf({ row })]).toEqual([`entry 'm': ${fault}`, NOTHING]);
+  });
+  it('is nothing else', () => {
+    expect(faultOf('m', { max_tokens: '8192', input_cost_per_token: null, extra: {} })).toBeNull();
+  });
+});

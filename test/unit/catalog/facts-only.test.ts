@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest';
+import { factsOf } from '../../../scripts/facts-only.ts';
+
+it('keeps facts and leaves prose out', () => {
+  const row = {
+    mode: 'chat',
+    source: 'https://example.com/prices#a',
+    deprecation_date: '2027-01-01',
+    input_cost_per_token: 1e-6,
+    supports_vision: false,
+    unknown: null,
+    levels: ['low', 'as you like it'],
+    empty: [],
+    comment: 'short',
+    provenance: 'asked the vendor',
+    metadata: { notes: 'half and half', successor: 'b/c' },
+    only_prose: { note: 'two words' },
+  };
+  expect(factsOf(row)).toEqual({
+    mode: 'chat',
+    source: 'https://example.com/prices#a',
+    deprecation_date: '2027-01-01',
+    input_cost_per_token: 1e-6,
+    supports_vision: false,
+    unknown: null,
+    levels: ['low'],
+    empty: [],
+    metadata: { successor: 'b/c' },
+  });
+});

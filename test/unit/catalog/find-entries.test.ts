@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import type { CatalogEntry } from '../../../src/domain/catalog/catalog.ts';
+import {
+  type EntryFilters,
+  findEntries,
+  modelFilterOf,
+  NO_FILTERS,
+  partMatcher,
+} from '../../../src/domain/catalog/find-entries.ts';
+
+const entry = (id: string, row: Record<string, unknown> = {}): CatalogEntry => ({
+  id,
+  provider: typeof row['litellm_provider'] === 'string' ? row['litellm_provider'] : null,
+  mode: typeof row['mode'] === 'string' ? row['mode'] : null,
+  row,
+});
+
+const ENTRIES = [
+  entry('zeta', { litellm_provider: 'OpenAI', mode: 'chat', supports_vision: true, supports_reasoning: false }),
+  entry('Azure/GPT-4', { litellm_provider: 'azure', mode: 'chat', supports_vision: false }),
+  entry('alpha', { litellm_provider: 'openai_like', mode: 'embedding', supports_vision: null }),
+  entry('nobody', { supports_vision: 'true' }),
+];
+
+const idsFor = (filters: Partial<EntryFilters>, matches: ((id: string) => boolean) | null = null): string[] =>
+  findEntries(ENTRIES, { ...NO_FILTERS, ...filters }, matches).map(({ id }) => id);
+
+describe('finding catalog entries', () => {
+  it('without a filter gives everything, in the order of the file', () => {
+    expect(idsFor({})).toEqual(['zeta', 'Azure/GPT-4', 'alpha', 'nobody']);
+  });
+  it('compares the provider whole, in any letter case', () => {
+    expect(idsFor({ provider: 'OPENAI' })).toEqual(['zeta']);
+    expect(idsFor({ provider: 'open' })).toEqual([]);
+  });
+  it('takes an empty provider as the entries that have none', () => {
+    expect(idsFor({ provider: '' })).toEqual(['nobody']);
+  });
+  it('compares the mode whole, in any letter case', () => {
+    expect(idsFor({ mode: 'Chat' })).toEqual(['zeta', 'Azure/GPT-4']);
+  });
+  it('takes an empty mode as the entries that have none', () => {
+    expect(idsFor({ mode: '' })).toEqual(['nobody']);
+  });
+  it('finds a capability that is exactly true', () => {
+    expect(idsFor({ capabilities: { supports_vision: true } })).toEqual(['zeta']);
+  });
+  it('finds a capability that is exactly false, not one that is missing or null', () => {
+    expect(idsFor({ capabilities: { supports_vision: false } })).toEqual(['Azure/GPT-4']);
+  });
+  it('wants every filter to hold', () => {
+    const capabilities = { supports_vision: true, supports_reasoning: false };
+    expect(idsFor({ provider: 'openai', mode: 'chat', capabilities })).toEqual(['zeta']);
+    expect(idsFor({ provider: 'azure', capabilities })).toEqual([]);
+  });
+  it('asks the model matcher last, and only for what passed', () => {
+    const asked: string[] = [];
+    const matches = (id: string): boolean => asked.push(id) > 1;
+    expect([idsFor({ mode: 'chat' }, matches), asked]).toEqual([['Azure/GPT-4'], ['zeta', 'Azure/GPT-4']]);
+  });
+});
+
+describe('the model filter', () => {
+  it.each([
+    [null, { kind: 'any' }],
+    ['', { kind: 'any' }],
+    ['re:', { kind: 'any' }],
+    ['gpt', { kind: 'part', text: 'gpt' }],
+    ['re:^gpt', { kind: 'pattern', source: '^gpt' }],
+    ['RE:^gpt', { kind: 'part', text: 'RE:^gpt' }],
+  ])('reads %j', (model, filter) => {
+    expect(modelFilterOf(model)).toEqual(filter);
+  });
+  it('finds a part in any letter case', () => {
+    expect([partMatcher('e/gPt')('Azure/GPT-4'), partMatcher('gpt4')('Azure/GPT-4')]).toEqual([true, false]);
+  });
+});

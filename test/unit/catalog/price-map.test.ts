@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { mapFault, modelsOf } from '../../../src/domain/catalog/price-map.ts';
+
+const models = (count: number) => Array.from({ length: count }, (_, at) => [`m${at}`, {}] as const);
+
+describe('a price map', () => {
+  it('has as models the rows, without its documentation, its rules and what is no row', () => {
+    const map = {
+      sample_spec: {},
+      b: { mode: 'chat' },
+      last_updated: 'today',
+      list: [],
+      a: {},
+      fallback_generalizations: {},
+    };
+    expect(modelsOf(map)).toEqual([
+      ['b', { mode: 'chat' }],
+      ['a', {}],
+    ]);
+  });
+  it.each([[null], [[]], ['text'], [1]])('is not %j', (map) => {
+    expect(mapFault(modelsOf(map), 0)).toBe('the price map is no JSON object');
+  });
+  it('needs fifty models', () => {
+    expect([mapFault(models(50), 0), mapFault(models(49), 0)]).toEqual([
+      null,
+      'the price map has 49 models, fewer than 50',
+    ]);
+  });
+  it('may shrink to half, not below', () => {
+    expect([mapFault(models(100), 200), mapFault(models(99), 200)]).toEqual([
+      null,
+      'the price map shrank from 200 to 99 models',
+    ]);
+  });
+  it('is refused whole for one value of the wrong kind', () => {
+    expect(mapFault([...models(60), ['x', { max_tokens: 'many' }]], 0)).toBe("entry 'x': max_tokens is no integer");
+  });
+});

@@ -1,0 +1,78 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createCatalogSource } from '../../../src/runtime/catalog-source.ts';
+
+const quiet = { debug() {}, info() {}, warn() {}, error() {} };
+const clock = { now: () => new Date(0), monotonicMs: () => 0 };
+
+describe('looking at the source', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  /** A source that always says nothing has changed, and how often it was asked. */
+  function unchanging(refreshSeconds: number) {
+    let asked = 0;
+    const fetch = () => {
+      asked += 1;
+      return Promise.resolve(new Response(null, { status: 304 }));
+    };
+    const source = createCatalogSource({
+      url: 'http://test',
+      refreshSeconds,
+      clock,
+      log: quiet,
+      fetch,
+      random: () => 0.5,
+    });
+    return { source, asked: () => asked };
+  }
+
+  it('begins at once, goes on at the interval and ends with stop', async () => {
+    const { source, asked } = unchanging(60);
+    source.start();
+    await vi.advanceTimersByTimeAsync(0);
+    const first = asked();
+    await vi.advanceTimersByTimeAsync(180_000);
+    const later = asked();
+    source.stop();
+    await vi.advanceTimersByTimeAsync(600_000);
+    expect([first, later, asked()]).toEqual([1, 4, 4]);
+  });
+
+  it('does not begin twice', async () => {
+    const { source, asked } = unchanging(60);
+    source.start();
+    source.start();
+    await vi.advanceTimersByTimeAsync(60_000);
+    source.stop();
+    expect(asked()).toBe(2);
+  });
+
+  it('does not begin when the interval is zero', async () => {
+    const { source, asked } = unchanging(0);
+    source.start();
+    await vi.advanceTimersByTimeAsync(600_000);
+    expect(asked()).toBe(0);
+  });
+
+  it('ends a download that is under way', async () => {
+    let ended = false;
+    const source = createCatalogSource({
+      url: 'http://test',
+      refreshSeconds: 60,
+      clock,
+      log: quiet,
+      fetch: (_url, { signal }) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => {
+            ended = true;
+            reject(new Error('aborted'));
+          });
+        }),
+    });
+    source.start();
+    await vi.advanceTimersByTimeAsync(0);
+    source.stop();
+    await vi.advanceTimersByTimeAsync(600_000);
+    expect([ended, source.status().lastError]).toEqual([true, null]);
+  });
+});

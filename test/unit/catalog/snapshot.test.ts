@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { brotliDecompressSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { factsOf } from '../../../scripts/facts-only.ts';
+import { mapFault, modelsOf } from '../../../src/domain/catalog/price-map.ts';
+import { EMBEDDED_FOLDER, loadEmbeddedSnapshot } from '../../../src/runtime/catalog-snapshot.ts';
+
+const json = brotliDecompressSync(readFileSync(new URL('snapshot.json.br', EMBEDDED_FOLDER))).toString('utf8');
+const provenance = JSON.parse(readFileSync(new URL('provenance.json', EMBEDDED_FOLDER), 'utf8')) as Record<
+  string,
+  unknown
+>;
+
+describe('the built-in catalog', () => {
+  it('is what its provenance says', () => {
+    const sha256 = createHash('sha256').update(json).digest('hex');
+    const count = Object.keys(JSON.parse(json) as object).length;
+    expect({ models: count, sha256 }).toEqual({ models: provenance['models'], sha256: provenance['sha256'] });
+  });
+  it('has at least 4,000 models and passes the guards of a live map', () => {
+    const models = modelsOf(JSON.parse(json));
+    expect([(models?.length ?? 0) >= 4_000, mapFault(models, 0)]).toEqual([true, null]);
+  });
+  it('holds nothing but facts', () => {
+    expect(JSON.stringify(factsOf(JSON.parse(json)))).toBe(json);
+  });
+  it('is loaded in its order, found by id, and named by its content', () => {
+    const snapshot = loadEmbeddedSnapshot();
+    const ids = Object.keys(JSON.parse(json) as object);
+    expect(snapshot.entries.map(({ id }) => id)).toEqual(ids);
+    expect(snapshot.find('gpt-4o')).toMatchObject({ id: 'gpt-4o', provider: 'openai', mode: 'chat' });
+    expect([snapshot.find('GPT-4o'), snapshot.find('__proto__'), snapshot.source, snapshot.id]).toEqual([
+      null,
+      null,
+      'embedded',
+      String(provenance['sha256']).slice(0, 16),
+    ]);
+  });
+});

@@ -1,0 +1,215 @@
+import { describe, expect, it } from 'vitest';
+import { EventRelay, type RelayOptions } from '../../../src/wire/chat-completions/relay.ts';
+import { fedStream, gather } from '../../support/byte-streams.ts';
+
+const OPTIONS: RelayOptions = {
+  model: 'public',
+  dropUsage: false,
+  textLimit: 0,
+  refused: (error) => new Error(`refused: ${error.message}`),
+  garbled: (fault) => new Error(`garbled: ${fault}`),
+};
+
+const chunk = (delta: object, rest: object = {}): string =>
+  `data: ${JSON.stringify({
+    id: 'chatcmpl-1',
+    object: 'chat.completion.chunk',
+    model: 'upstream-1',
+    choices: [{ index: 0, delta, finish_reason: null }],
+    ...rest,
+  })}\n\n`;
+const FIRST = chunk({ role: 'assistant', content: '' });
+const WORDS = ['Zoë says "model":"upstream-1"', ' 😀', ' data: x\n\n'].map((content) => chunk({ content })).join('');
+const LAST = chunk({}, { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] });
+const USAGE = chunk({}, { choices: [], usage: { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 } });
+const DONE = 'data: [DONE]\n\n';
+const WHOLE = `: hello\n\n${FIRST}${WORDS}${LAST}${USAGE}${DONE}`;
+const RENAMED = WHOLE.replaceAll('"model":"upstream-1","choices"', '"model":"public","choices"');
+
+describe('a stream on its way through', () => {
+  it('comes out the same wherever it was cut on the way in, with the name the caller asked for', async () => {
+    const bytes = Buffer.from(WHOLE);
+    for (let size = 1; size <= bytes.length; size += size < 40 ? 1 : 97) {
+      const source = fedStream();
+      const relay = new EventRelay(source, OPTIONS);
+      const gathered = gather(relay);
+      for (let at = 0; at < bytes.length; at += size) source.feed(bytes.subarray(at, at + size));
+      source.finish();
+      await relay.opened;
+      expect({ size, text: gathered.text() }).toEqual({ size, text: RENAMED });
+      expect(gathered.end).toBe('done');
+      expect(relay.outcome()).toEqual({
+        responseId: 'chatcmpl-1',
+        responseModel: 'upstream-1',
+        finishReason: 'stop',
+        usage: { inputTokens: 7, outputTokens: 3, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
+        failure: null,
+        text: null,
+      });
+    }
+  });
+
+  it('is forwarded in the very bytes that came when the name is right already', async () => {
+    const source = fedStream();
+    const relay = new EventRelay(source, { ...OPTIONS, model: 'upstream-1' });
+    const received: Uint8Array[] = [];
+    relay.pipe({ chunk: (bytes) => received.push(bytes) > 0, done() {}, fail() {} });
+    const sent = Buffer.from(`${FIRST}${WORDS}`);
+    source.feed(sent);
+    await relay.opened;
+    expect(received).toEqual([sent]);
+    expect(received[0]?.buffer).toBe(sent.buffer);
+  });
+
+  it('understands CR LF, comments, other fields and data in several lines', async () => {
+    const source = fedStream();
+    const relay = new EventRelay(source, { ...OPTIONS, dropUsage: true });
+    const gathered = gather(relay);
+    const spread = '{"id":"1","model":"m",\ndata: "choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}';
+    source.feed(`:ping\r\n\r\nevent: x\r\nid: 3\r\n\r\ndata: ${spread}\n\ndata:[DONE]\r\n\r\n`);
+    source.finish();
+    await relay.opened;
+    expect(gathered.text()).toBe(
+      ':ping\r\n\r\nevent: x\r\nid: 3\r\n\r\ndata: {"id":"1","model":"public",\ndata: "choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata:[DONE]\r\n\r\n',
+    );
+    expect(relay.outcome().finishReason).toBe('stop');
+  });
+
+  it('loses its closing usage chunk when the caller did not ask for it, and still counts it', async () => {
+    const source = fedStream();
+    const relay = new EventRelay(source, { ...OPTIONS, model: 'upstream-1', dropUsage: true });
+    const gathered = gather(relay);
+    source.feed(WHOLE);
+    source.finish();
+    await relay.opened;
+    expect(gathered.text()).toBe(WHOLE.replace(USAGE, ''));
+    expect(relay.outcome().usage?.inputTokens).toBe(7);
+  });
+
+  it('keeps what the answer says, up to the limit, when asked to', async () => {
+    const source = fedStream();
+    const relay = new EventRelay(source, { ...OPTIONS, textLimit: 9 });
+    gather(relay);
+    source.feed(WHOLE);
+    source.finish();
+    await relay.opened;
+    expect(relay.outcome().text).toBe('Zoë says ');
+  });
+
+  it('is empty when the upstream sent nothing', async () => {
+    const source = fedStream();
+    const relay = new EventRelay(source, OPTIONS);
+    source.finish();
+    await relay.opened;
+    const gathered = gather(relay);
+    expect([gathered.text(), gathered.end]).toEqual(['', 'done']);
+  });
+});
+
+describe('a stream that goes wrong', () => {
+  const first = async (...sent: readonly string[]) => {
+    const source = fedStream();
+    const relay = new EventRelay(source, OPTIONS);
+    for (const piece of sent) source.feed(piece);
+    return { source, opened: await relay.opened.then(() => 'opened', String) };
+  };
+
+  it('never opens when its first event is an error', async () => {
+    const { source, opened } = await first(': ping\n\n', 'data: {"error":{"message":"no","code":429}}\n\n');
+    expect(opened).toBe('Error: refused: no');
+    expect(source.cancelled).toBe(true);
+  });
+
+  it('never opens when its first event is no chunk', async () => {
+    expect((await first('data: {"choices":\n\n')).opened).toBe(
+      'Error: garbled: an event of its stream is no chunk of an answer',
+    );
+    expect((await first('data: 42\n\n')).opened).toBe(
+      'Error: garbled: an event of its stream is no chunk of an answer',
+    );
+  });
+
+  it('ends with the failure after whole events only, and what came before it is kept', async () => {
+    const source = fedStream();
+    const relay = new EventRelay(source, { ...OPTIONS, model: 'upstream-1' });
+    const gathered = gather(relay);
+    source.feed(`${FIRST}${WORDS}data: {"error":{"message":"overloaded","code":503}}\n\n${LAST}`);
+    await relay.opened;
+    expect(gathered.text()).toBe(`${FIRST}${WORDS}`);
+    expect(gathered.end).toEqual(new Error('refused: overloaded'));
+    expect(relay.outcome().failure).toEqual({ message: 'overloaded', code: '503' });
+    expect(source.cancelled).toBe(true);
+  });
+
+  it('is not passed off as complete when it stops in the middle', async () => {
+    const source = fedStream();
+    const relay = new EventRelay(source, { ...OPTIONS, model: 'upstream-1' });
+    const gathered = gather(relay);
+    source.feed(`${FIRST}${WORDS}`);
+    source.finish();
+    await relay.opened;
+    expect(gathered.end).toEqual(new Error('garbled: the stream ended before the answer did'));
+  });
+
+  it('does not show half an event when it is cut', async () => {
+    const source = fedStream();
+    const relay = new EventRelay(source, { ...OPTIONS, model: 'upstream-1' });
+    const gathered = gather(relay);
+    source.feed(`${FIRST}${WORDS.slice(0, 30)}`);
+    source.break(new Error('cut'));
+    await relay.opened;
+    expect([gathered.text(), gathered.end]).toEqual([FIRST, new Error('cut')]);
+  });
+});
+
+describe('a slow or leaving reader', () => {
+  it('pauses the upstream and gets everything, in order, when it goes on', async () => {
+    const source = fedStream();
+    const relay = new EventRelay(source, { ...OPTIONS, model: 'upstream-1' });
+    source.feed(FIRST);
+    await relay.opened;
+    const received: string[] = [];
+    let ended = false;
+    relay.pipe({
+      chunk(bytes) {
+        received.push(Buffer.from(bytes).toString());
+        return false;
+      },
+      done() {
+        ended = true;
+      },
+      fail() {},
+    });
+    expect(source.feed(WORDS)).toBe(true);
+    source.feed(LAST);
+    source.finish();
+    expect(received).toEqual([FIRST]);
+    relay.resume();
+    expect([received, ended]).toEqual([[FIRST, WORDS], false]);
+    relay.resume();
+    expect([received, ended]).toEqual([[FIRST, WORDS, LAST], true]);
+  });
+
+  it('makes a reader who has not begun cost a bounded amount', async () => {
+    const source = fedStream();
+    const relay = new EventRelay(source, OPTIONS);
+    source.feed(FIRST);
+    await relay.opened;
+    const long = chunk({ content: 'x'.repeat(10_000) });
+    const taken = Array.from({ length: 10 }, () => source.feed(long));
+    expect(taken.lastIndexOf(true)).toBeLessThan(7);
+  });
+
+  it('who leaves gives the upstream up and hears nothing more', async () => {
+    const source = fedStream();
+    const relay = new EventRelay(source, OPTIONS);
+    const gathered = gather(relay);
+    source.feed(FIRST);
+    await relay.opened;
+    const before = gathered.text();
+    relay.cancel();
+    source.feed(WORDS);
+    source.finish();
+    expect([source.cancelled, gathered.text(), gathered.end]).toEqual([true, before, null]);
+  });
+});

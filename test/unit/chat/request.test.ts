@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest';
+import { VERSION } from '../../../src/domain/version.ts';
+import { GATEWAY_FIELDS, upstreamRequest } from '../../../src/wire/chat-completions/request.ts';
+import manifest from '../../../package.json' with { type: 'json' };
+import { aChatRequest } from '../../support/chat.ts';
+
+const sent = (body: Record<string, unknown>): unknown =>
+  JSON.parse(Buffer.from(upstreamRequest(aChatRequest(body), 'up-1')).toString('utf8'));
+const MESSAGES = [{ role: 'user', content: 'Hello' }];
+
+it('an upstream is sent its own model name', () => {
+  expect(sent({ messages: MESSAGES, model: 'm' })).toEqual({ messages: MESSAGES, model: 'up-1' });
+});
+
+it('a request that needs no change is sent in its own bytes', () => {
+  const request = aChatRequest({ model: 'm', messages: MESSAGES });
+  expect(upstreamRequest(request, 'm')).toBe(request.bytes);
+});
+
+it('gateway fields stay here, and nothing else does', () => {
+  const gatewayFields = Object.fromEntries(GATEWAY_FIELDS.map((field) => [field, ['x']]));
+  const body = { model: 'm', messages: MESSAGES, user: 'u', temperature: 0.5, seed: 3 };
+  expect(sent({ ...gatewayFields, ...body, metadata: { tags: ['t'] } })).toEqual({ ...body, model: 'up-1' });
+});
+
+it('metadata goes on when the provider is asked to store the answer with it', () => {
+  const body = { model: 'm', messages: MESSAGES, store: true, metadata: { a: 'b' } };
+  expect(sent(body)).toEqual({ ...body, model: 'up-1' });
+});
+
+it('usage is asked for on every stream', () => {
+  const stream = { model: 'up-1', messages: MESSAGES, stream: true };
+  expect(sent(stream)).toEqual({ ...stream, stream_options: { include_usage: true } });
+  expect(sent({ ...stream, stream_options: null })).toEqual({ ...stream, stream_options: { include_usage: true } });
+  expect(sent({ ...stream, stream_options: { include_usage: false, include_obfuscation: false } })).toEqual({
+    ...stream,
+    stream_options: { include_usage: true, include_obfuscation: false },
+  });
+});
+
+it('a stream whose caller asks for usage goes on as it came', () => {
+  const request = aChatRequest({ model: 'm', stream: true, stream_options: { include_usage: true }, messages: [] });
+  expect(upstreamRequest(request, 'm')).toBe(request.bytes);
+});
+
+it('the version told to callers is the one of the package', () => {
+  expect(VERSION).toBe(manifest.version);
+});

@@ -1,0 +1,293 @@
+import { describe, expect, it } from 'vitest';
+import { bytesOf } from '../../../src/domain/bytes.ts';
+import type { Caller } from '../../../src/domain/caller.ts';
+import type { ChatDelta, ChatExchange, ChatOutcome, ChatRequest } from '../../../src/domain/chat/chat.ts';
+import { callIdOf } from '../../../src/domain/chat/failed-call.ts';
+import { Forbidden, LimitExceeded, NotFound, UpstreamFailed } from '../../../src/domain/errors.ts';
+import { type Usd, usdFrom } from '../../../src/domain/money.ts';
+import { createGateway, type GatewayOptions } from '../../../src/gateway/create-gateway.ts';
+import type { CallRecord } from '../../../src/gateway/gateway.ts';
+import { aCaller, aChatRequest, aDeployment, aKey, NO_OUTCOME } from '../../support/chat.ts';
+
+const usd = (amount: string): Usd => usdFrom(amount) ?? (0n as Usd);
+const USAGE = { inputTokens: 10, outputTokens: 2, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
+const OUTCOME: ChatOutcome = {
+  ...NO_OUTCOME,
+  responseId: 'chatcmpl-1',
+  responseModel: 'up-1-2026',
+  finishReason: 'stop',
+  usage: USAGE,
+};
+const PRICED = aDeployment({ priceOverrides: { input_cost_per_token: 0.1, output_cost_per_token: 0.5 } });
+const NEVER = new AbortController().signal;
+
+async function* stepsOf(...steps: readonly (ChatDelta | Error)[]): AsyncGenerator<ChatDelta> {
+  for (const step of steps) {
+    if (step instanceof Error) throw step;
+    yield step;
+  }
+}
+
+const anExchange = (differing: Partial<ChatExchange> = {}): ChatExchange => ({
+  status: 200,
+  headers: {},
+  streaming: true,
+  bytes: bytesOf(new Uint8Array(0)),
+  deltas: () => stepsOf({ kind: 'text', text: 'Hi' }),
+  outcome: () => OUTCOME,
+  ...differing,
+});
+
+/** A gateway over one upstream that the test plays, with a clock that moves 5 ms at every look. */
+function aGateway(
+  send: (request: ChatRequest) => Promise<ChatExchange>,
+  differing: Partial<Omit<GatewayOptions, 'recorder'>> = {},
+) {
+  const records: CallRecord[] = [];
+  let looks = 0;
+  let ids = 0;
+  const gateway = createGateway({
+    deployments: [PRICED],
+    providers: [{ name: 'openai', send: (_deployment, request) => send(request) }],
+    catalog: {
+      current: () => ({ id: '', takenAt: new Date(0), source: 'embedded', entries: [], find: () => null }),
+    },
+    recorder: { record: (call) => void records.push(call) },
+    spend: { totalOf: async () => usd('0') },
+    clock: { now: () => new Date('2026-01-01T00:00:00Z'), monotonicMs: () => (looks += 5) },
+    ids: {
+      uuid: () => `uuid-${(ids += 1)}`,
+      traceId: () => '1'.repeat(32),
+      spanId: () => '2'.repeat(16),
+    },
+    capturePrompts: false,
+    ...differing,
+  });
+  return { gateway, records };
+}
+
+describe('what a call leaves behind', () => {
+  it('a spend row and a span that say the same', async () => {
+    const { gateway, records } = aGateway(async () => anExchange());
+    const caller = aCaller(aKey({ teamId: 't', userId: 'u' }));
+    const parent = { traceId: '3'.repeat(32), spanId: '4'.repeat(16) };
+    const call = await gateway.chat(caller, aChatRequest(undefined, { callId: 'mine', parent }), NEVER);
+    expect([call.callId, call.modelGroup, call.cost()]).toEqual(['mine', 'm', null]);
+    call.settle('completed');
+    expect(call.cost()).toBe(usd('2'));
+    expect(records).toEqual([
+      {
+        spend: {
+          id: 'uuid-1',
+          callId: 'mine',
+          responseId: 'chatcmpl-1',
+          callType: 'acompletion',
+          keyHash: caller.keyHash,
+          teamId: 't',
+          userId: 'u',
+          modelGroup: 'm',
+          model: 'up-1',
+          deploymentId: 'deployment-1',
+          provider: 'openai',
+          usage: USAGE,
+          cost: usd('2'),
+          status: 'success',
+          startedAt: new Date('2026-01-01T00:00:00Z'),
+          endedAt: new Date('2026-01-01T00:00:00.010Z'),
+          firstByteAt: new Date('2026-01-01T00:00:00.005Z'),
+          traceId: parent.traceId,
+          spanId: '2'.repeat(16),
+          error: null,
+        },
+        span: {
+          traceId: parent.traceId,
+          spanId: '2'.repeat(16),
+          parentSpanId: parent.spanId,
+          name: 'chat m',
+          kind: 'CLIENT',
+          type: 'llm',
+          agent: '',
+          service: 'lensgate',
+          startNs: 1_767_225_600_000_000_000n,
+          endNs: 1_767_225_600_010_000_000n,
+          status: 'ok',
+          error: null,
+          model: 'up-1-2026',
+          inputTokens: 10,
+          outputTokens: 2,
+          inputPreview: '',
+          requestId: 'chatcmpl-1',
+          cost: usd('2'),
+          input: '',
+          output: '',
+          attributes: {
+            'gen_ai.operation.name': 'chat',
+            'gen_ai.provider.name': 'openai',
+            'gen_ai.request.model': 'm',
+            'gen_ai.response.model': 'up-1-2026',
+            'gen_ai.response.id': 'chatcmpl-1',
+            'gen_ai.response.finish_reasons': '["stop"]',
+            'gen_ai.usage.input_tokens': '10',
+            'gen_ai.usage.output_tokens': '2',
+            'litellm.call_id': 'mine',
+          },
+          resourceAttributes: { 'service.name': 'lensgate' },
+          events: [],
+          links: [],
+        },
+      },
+    ]);
+  });
+
+  it('prompt and answer only when they are to be kept', async () => {
+    const seen: ChatRequest[] = [];
+    const { gateway, records } = aGateway(
+      async (request) => {
+        seen.push(request);
+        return anExchange({ outcome: () => ({ ...OUTCOME, text: 'Hi' }) });
+      },
+      { capturePrompts: true },
+    );
+    (await gateway.chat(aCaller(), aChatRequest(), NEVER)).settle('completed');
+    expect(seen[0]?.textLimit).toBe(65_536);
+    expect(records[0]?.span).toMatchObject({
+      inputPreview: 'Hello',
+      input: '[{"role":"user","content":"Hello"}]',
+      output: 'Hi',
+    });
+  });
+
+  it('one record, whatever else is said afterwards', async () => {
+    const { gateway, records } = aGateway(async () => anExchange());
+    const call = await gateway.chat(aCaller(), aChatRequest(), NEVER);
+    call.settle('abandoned');
+    call.settle('completed');
+    call.settle('failed', new Error('late'));
+    for await (const step of call.deltas()) expect(step).toBeDefined();
+    expect(records.map(({ spend }) => [spend.status, spend.error])).toEqual([
+      ['failure', { code: 'CLIENT_GONE', message: 'The caller left before the answer was complete.' }],
+    ]);
+  });
+
+  it('a price before it is sent, for an answer that came whole', async () => {
+    const { gateway } = aGateway(async () => anExchange({ streaming: false }));
+    expect((await gateway.chat(aCaller(), aChatRequest(), NEVER)).cost()).toBe(usd('2'));
+  });
+
+  it('no cost where the upstream counted nothing', async () => {
+    const { gateway, records } = aGateway(async () => anExchange({ outcome: () => ({ ...OUTCOME, usage: null }) }));
+    (await gateway.chat(aCaller(), aChatRequest(), NEVER)).settle('completed');
+    expect(records[0]?.spend).toMatchObject({ usage: null, cost: null, status: 'success' });
+  });
+});
+
+describe('a call that fails', () => {
+  const failure = new UpstreamFailed('litellm.RateLimitError: no', { provider: 'openai', upstreamStatus: 429 });
+
+  it('before its answer is recorded, and thrown with its call id', async () => {
+    const { gateway, records } = aGateway(() => Promise.reject(failure));
+    const thrown = await gateway.chat(aCaller(), aChatRequest(), NEVER).catch((error: unknown) => error);
+    expect(thrown).toBe(failure);
+    expect(callIdOf(thrown)).toBe(records[0]?.spend.callId);
+    expect(records[0]?.spend).toMatchObject({
+      status: 'failure',
+      cost: null,
+      firstByteAt: null,
+      error: { code: 'UPSTREAM_FAILED', message: 'litellm.RateLimitError: no' },
+    });
+    expect(records[0]?.span.attributes['error.type']).toBe('UPSTREAM_FAILED');
+    expect(records[0]?.span).toMatchObject({ status: 'error', error: 'litellm.RateLimitError: no' });
+  });
+
+  it('on its way tells the typed reader as its last step', async () => {
+    const { gateway, records } = aGateway(async () =>
+      anExchange({ deltas: () => stepsOf({ kind: 'text', text: 'Hi' }, failure) }),
+    );
+    const steps: ChatDelta[] = [];
+    for await (const step of (await gateway.chat(aCaller(), aChatRequest(), NEVER)).deltas()) steps.push(step);
+    expect(steps).toEqual([
+      { kind: 'text', text: 'Hi' },
+      { kind: 'failure', code: 'UPSTREAM_FAILED', message: 'litellm.RateLimitError: no' },
+    ]);
+    expect(records.map(({ spend }) => spend.status)).toEqual(['failure']);
+  });
+
+  it('by a bug of ours says nothing of it to anybody', async () => {
+    const { gateway, records } = aGateway(() => Promise.reject(new TypeError('secret detail')));
+    await gateway.chat(aCaller(), aChatRequest(), NEVER).catch(() => {});
+    expect(records[0]?.spend.error).toEqual({ code: 'INTERNAL', message: 'Internal error.' });
+  });
+
+  it('because its caller left counts as left', async () => {
+    const leaving = new AbortController();
+    const { gateway, records } = aGateway(async () => {
+      leaving.abort(new Error('gone'));
+      throw leaving.signal.reason;
+    });
+    await gateway.chat(aCaller(), aChatRequest(), leaving.signal).catch(() => {});
+    expect(records[0]?.spend.error?.code).toBe('CLIENT_GONE');
+  });
+});
+
+describe('a call that is not admitted', () => {
+  const uncalled = (): Promise<ChatExchange> => Promise.reject(new Error('the upstream was called'));
+  const chat = (caller: Caller, model: string, differing: Partial<Omit<GatewayOptions, 'recorder'>> = {}) =>
+    aGateway(uncalled, differing).gateway.chat(caller, aChatRequest({ model, messages: [] }), NEVER);
+
+  it('asks for a model nobody configured', async () => {
+    await expect(chat(aCaller(), 'nothing')).rejects.toEqual(
+      new NotFound(
+        'model',
+        'nothing',
+        '/chat/completions: Invalid model name passed in model=nothing. Call `/v1/models` to view available models for your key.',
+      ),
+    );
+  });
+
+  it('asks for a model its key may not call, whether there is one or not', async () => {
+    for (const model of ['m', 'nothing'])
+      await expect(chat(aCaller(aKey({ models: ['other'] })), model)).rejects.toBeInstanceOf(Forbidden);
+  });
+
+  it('comes from a key whose allowance is used up, counting what it spent before and since', async () => {
+    const caller = aCaller(aKey({ maxBudget: usd('5'), alias: 'thrifty' }));
+    let reads = 0;
+    const spend = {
+      async totalOf() {
+        reads += 1;
+        return usd('1.5');
+      },
+    };
+    const { gateway, records } = aGateway(async () => anExchange(), { spend });
+    const call = async () => (await gateway.chat(caller, aChatRequest(), NEVER)).settle('completed');
+    await call();
+    await call();
+    await expect(call()).rejects.toEqual(
+      new LimitExceeded(
+        'Budget has been exceeded! Key=thrifty (sk-...1234) Current cost: 5.5, Max budget: 5.0',
+        'budget',
+      ),
+    );
+    expect(reads).toBe(1);
+    expect(records.map(({ spend: row }) => row.error?.code)).toEqual([undefined, undefined, 'LIMIT_EXCEEDED']);
+  });
+
+  it('comes from a key that is allowed nothing', async () => {
+    await expect(chat(aCaller(aKey({ maxBudget: usd('0') })), 'm')).rejects.toBeInstanceOf(LimitExceeded);
+  });
+
+  it('is asked about again when the spend could not be read', async () => {
+    let reads = 0;
+    const spend = {
+      async totalOf() {
+        reads += 1;
+        if (reads === 1) throw new Error('the store is away');
+        return usd('0');
+      },
+    };
+    const { gateway } = aGateway(async () => anExchange(), { spend });
+    const caller = aCaller(aKey({ maxBudget: usd('5') }));
+    await expect(gateway.chat(caller, aChatRequest(), NEVER)).rejects.toThrow('the store is away');
+    await expect(gateway.chat(caller, aChatRequest(), NEVER)).resolves.toBeDefined();
+  });
+});

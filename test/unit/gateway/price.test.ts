@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import type { CatalogEntry, CatalogSnapshot } from '../../../src/domain/catalog/catalog.ts';
+import type { Usage } from '../../../src/domain/chat/chat.ts';
+import type { Deployment } from '../../../src/domain/chat/provider.ts';
+import { usdText } from '../../../src/domain/money.ts';
+import { costOf, createPricer, tariffOf } from '../../../src/gateway/price.ts';
+import { aDeployment } from '../../support/chat.ts';
+
+type Rows = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+function catalogOf(rows: Rows): CatalogSnapshot {
+  const entries: readonly CatalogEntry[] = Object.entries(rows).map(([id, row]) => ({
+    id,
+    provider: null,
+    mode: 'chat',
+    row,
+  }));
+  return {
+    id: 'test',
+    takenAt: new Date(0),
+    source: 'embedded',
+    entries,
+    find: (id) => entries.find((entry) => entry.id === id) ?? null,
+  };
+}
+
+const usage = (used: Partial<Usage>): Usage => ({
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: 0,
+  ...used,
+});
+
+/** What a call costs as text, by a catalog in which the upstream model has this row. */
+function cost(row: Readonly<Record<string, unknown>>, used: Partial<Usage>, differing: Partial<Deployment> = {}) {
+  const tariff = tariffOf(aDeployment(differing), catalogOf({ 'up-1': row }));
+  const priced = tariff === null ? null : costOf(tariff, usage(used));
+  return priced === null ? null : usdText(priced);
+}
+
+const PLAIN = { input_cost_per_token: 2e-6, output_cost_per_token: 10e-6 };
+const RICH = {
+  ...PLAIN,
+  cache_read_input_token_cost: 0.5e-6,
+  cache_creation_input_token_cost: 2.5e-6,
+  output_cost_per_reasoning_token: 20e-6,
+};
+
+describe('the cost of a call', () => {
+  it.each([
+    ['plain tokens', PLAIN, { inputTokens: 1000, outputTokens: 100 }, '0.003'],
+    ['nothing used', PLAIN, {}, '0'],
+    ['cached input once, at its rate', RICH, { inputTokens: 1000, cacheReadTokens: 600 }, '0.0011'],
+    ['cached input at the input rate where it has none', PLAIN, { inputTokens: 1000, cacheReadTokens: 600 }, '0.002'],
+    ['cache writes', RICH, { inputTokens: 1000, cacheWriteTokens: 400 }, '0.0022'],
+    [
+      'cache writes at the input rate where they have none',
+      PLAIN,
+      { inputTokens: 1000, cacheWriteTokens: 400 },
+      '0.002',
+    ],
+    ['reasoning inside the output', RICH, { outputTokens: 100, reasoningTokens: 60 }, '0.0016'],
+    ['reasoning at the output rate where it has none', PLAIN, { outputTokens: 100, reasoningTokens: 60 }, '0.001'],
+    ['more cached than sent, never below zero', RICH, { inputTokens: 10, cacheReadTokens: 20 }, '0.00001'],
+    ['more reasoning than output, never below zero', RICH, { outputTokens: 10, reasoningTokens: 20 }, '0.0002'],
+    ['nothing at all for a free model', { input_cost_per_token: 0, output_cost_per_token: 0 }, { inputTokens: 9 }, '0'],
+    ['input of a model without an output price', { input_cost_per_token: 1e-6 }, { inputTokens: 5 }, '0.000005'],
+  ])('%s', (_case, row, used, expected) => {
+    expect(cost(row, used)).toBe(expected);
+  });
+
+  it('is not guessed where a price is missing', () => {
+    expect(cost({ input_cost_per_token: 1e-6 }, { inputTokens: 5, outputTokens: 1 })).toBeNull();
+    expect(cost({ mode: 'chat' }, { inputTokens: 5 })).toBeNull();
+    expect(cost(PLAIN, { inputTokens: 5 }, { upstreamModel: 'unheard of' })).toBeNull();
+  });
+
+  it('above a bound is at its tier for the whole call, at the highest bound that is crossed', () => {
+    const row = {
+      ...RICH,
+      input_cost_per_token_above_128k_tokens: 3e-6,
+      input_cost_per_token_above_200k_tokens: 4e-6,
+      output_cost_per_token_above_200k_tokens: 15e-6,
+      cache_read_input_token_cost_above_200k_tokens: 1e-6,
+    };
+    expect(cost(row, { inputTokens: 128_000, outputTokens: 1000 })).toBe('0.266');
+    expect(cost(row, { inputTokens: 128_001, outputTokens: 1000 })).toBe('0.394003');
+    expect(cost(row, { inputTokens: 200_001, outputTokens: 1000, cacheReadTokens: 200_000 })).toBe('0.215004');
+  });
+});
+
+describe('the price of a deployment', () => {
+  const rows = {
+    base: { input_cost_per_token: 1 },
+    'up-1': { input_cost_per_token: 2 },
+    'openai/up-1': { input_cost_per_token: 3 },
+    m: { input_cost_per_token: 4, output_cost_per_token: 9 },
+  };
+  const input = (names: readonly (keyof typeof rows)[], differing: Partial<Deployment> = {}) => {
+    const catalog = catalogOf(Object.fromEntries(names.map((name) => [name, rows[name]])));
+    const tariff = tariffOf(aDeployment(differing), catalog);
+    const priced = tariff && costOf(tariff, usage({ inputTokens: 1 }));
+    return priced === null ? null : usdText(priced);
+  };
+
+  it('is that of the base model, then upstream model, then provider/model, then public name', () => {
+    expect(input(['m', 'openai/up-1', 'up-1', 'base'], { baseModel: 'base' })).toBe('1');
+    expect(input(['m', 'openai/up-1', 'up-1'], { baseModel: 'base' })).toBe('2');
+    expect(input(['m', 'openai/up-1'])).toBe('3');
+    expect(input(['m'])).toBe('4');
+    expect(input([])).toBeNull();
+  });
+
+  it('is the configured one where the configuration sets it, key by key', () => {
+    const priceOverrides = { input_cost_per_token: 0.5 };
+    expect(input([], { priceOverrides })).toBe('0.5');
+    const tariff = tariffOf(aDeployment({ priceOverrides }), catalogOf({ m: rows.m }));
+    const both = tariff && costOf(tariff, usage({ inputTokens: 1, outputTokens: 1 }));
+    expect(both === null ? null : usdText(both)).toBe('9.5');
+  });
+
+  it('follows the catalog', () => {
+    let catalog = catalogOf({ 'up-1': PLAIN });
+    const price = createPricer(() => catalog);
+    const priced = (): string => usdText(price(aDeployment(), usage({ inputTokens: 1000 })) ?? (-1n as never));
+    expect(priced()).toBe('0.002');
+    catalog = catalogOf({ 'up-1': { ...PLAIN, input_cost_per_token: 4e-6 } });
+    expect(priced()).toBe('0.004');
+  });
+});

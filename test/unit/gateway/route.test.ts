@@ -1,0 +1,62 @@
+import { expect, it } from 'vitest';
+import type { ChatProvider, Deployment } from '../../../src/domain/chat/provider.ts';
+import { InvalidInput } from '../../../src/domain/errors.ts';
+import { createRouter } from '../../../src/gateway/route.ts';
+import { aDeployment } from '../../support/chat.ts';
+
+const provider = (name: string): ChatProvider => ({ name, send: () => Promise.reject(new Error('not called')) });
+const OPENAI = provider('openai');
+const DEMO = provider('demo');
+
+const route = (...deployments: readonly Partial<Deployment>[]) =>
+  createRouter(
+    deployments.map((differing) => aDeployment(differing)),
+    [OPENAI, DEMO],
+  );
+
+it('deployments of one name take turns', () => {
+  const find = route({ id: 'a' }, { id: 'b' }, { id: 'c' }, { id: 'other', modelGroup: 'n' });
+  expect(Array.from({ length: 5 }, () => find('m')?.deployment.id)).toEqual(['a', 'b', 'c', 'a', 'b']);
+  expect(find('n')?.deployment.id).toBe('other');
+});
+
+it('a name nobody answers to is null', () => {
+  expect(route({})('nothing')).toBeNull();
+  expect(route()('m')).toBeNull();
+});
+
+it('exact names come before wildcards, longer wildcards before shorter ones', () => {
+  const find = route(
+    { id: 'all', modelGroup: '*', upstreamModel: '*' },
+    { id: 'openai', modelGroup: 'openai/*', upstreamModel: '*' },
+    { id: 'exact', modelGroup: 'openai/gpt-4o' },
+    { id: 'fixed', modelGroup: 'fixed/*', upstreamModel: 'always' },
+  );
+  const found = (model: string) => {
+    const deployment = find(model)?.deployment;
+    return [deployment?.id, deployment?.upstreamModel];
+  };
+  expect(found('openai/gpt-4o')).toEqual(['exact', 'up-1']);
+  expect(found('openai/o9')).toEqual(['openai', 'o9']);
+  expect(found("openai/$&$'")).toEqual(['openai', "$&$'"]);
+  expect(found('fixed/x')).toEqual(['fixed', 'always']);
+  expect(found('anything')).toEqual(['all', 'anything']);
+});
+
+it('a provider is the one its deployment names; an unknown one with an address speaks chat-completions', () => {
+  const find = route(
+    { modelGroup: 'd', provider: 'demo' },
+    { modelGroup: 'g', provider: 'groq', apiBase: 'http://127.0.0.1:1/v1' },
+  );
+  expect(find('d')?.provider).toBe(DEMO);
+  expect(find('g')?.provider).toBe(OPENAI);
+  expect(find('g')?.deployment.provider).toBe('groq');
+});
+
+it('an unknown provider without an address is a fault of the configuration', () => {
+  expect(() => route({ modelGroup: 'g', provider: 'groq' })).toThrow(
+    new InvalidInput(
+      'The model "g" names the provider "groq", which is not known. Set its api_base if it speaks chat-completions.',
+    ),
+  );
+});

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { InvalidInput } from '../../../src/domain/errors.ts';
+import { type KeyDraft, newKey } from '../../../src/domain/keys/key-draft.ts';
+
+const draft: KeyDraft = {
+  key: null,
+  alias: null,
+  role: null,
+  teamId: null,
+  userId: null,
+  models: [],
+  maxBudget: null,
+  duration: null,
+  metadata: {},
+};
+const about = { key: 'sk-abcdef', hash: 'h', now: new Date('2026-01-01T00:00:00Z'), createdBy: 'admin' };
+
+const refusal = (differing: Partial<KeyDraft>): unknown => {
+  try {
+    newKey({ ...draft, ...differing }, about);
+  } catch (error) {
+    return error instanceof InvalidInput ? error.issues : error;
+  }
+  return 'accepted';
+};
+
+describe('a key draft', () => {
+  it('becomes the row of an unlimited internal user where it says nothing', () => {
+    expect(newKey(draft, about)).toEqual({
+      hash: 'h',
+      name: 'sk-...cdef',
+      alias: null,
+      role: 'internal_user',
+      teamId: null,
+      userId: null,
+      models: [],
+      maxBudget: null,
+      metadata: {},
+      blocked: false,
+      expiresAt: null,
+      createdAt: about.now,
+      createdBy: 'admin',
+    });
+  });
+
+  it.each([
+    ['30s', '2026-01-01T00:00:30.000Z'],
+    ['30m', '2026-01-01T00:30:00.000Z'],
+    ['30h', '2026-01-02T06:00:00.000Z'],
+    ['30d', '2026-01-31T00:00:00.000Z'],
+  ])('that lasts %s ends at %s', (duration, end) => {
+    expect(newKey({ ...draft, duration }, about).expiresAt?.toISOString()).toBe(end);
+  });
+
+  it.each(['', '30', '-1d', '1w', '999999999d'])('with the duration "%s" is refused', (duration) => {
+    expect(refusal({ duration })).toEqual([
+      {
+        path: ['body', 'duration'],
+        rule: 'value_error',
+        message: 'Value error, write a duration as 30s, 30m, 30h or 30d',
+        input: duration,
+      },
+    ]);
+  });
+
+  it.each([
+    ['key_alias', { alias: 'a\0b' }],
+    ['user_id', { userId: '\0' }],
+    ['team_id', { teamId: 'x\0' }],
+  ])('with a NUL in %s is refused', (field, differing) => {
+    expect(refusal(differing)).toEqual([
+      { path: ['body', field], rule: 'value_error', message: 'Value error, a name has no NUL character' },
+    ]);
+  });
+});

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import {
+  addUsd,
+  rateFrom,
+  times,
+  type Usd,
+  usdFrom,
+  usdFromAtto,
+  usdNumber,
+  usdText,
+  ZERO_USD,
+} from '../../../src/domain/money.ts';
+
+const pico = (amount: bigint): Usd => amount as Usd;
+
+describe('money', () => {
+  it('reads prices as the price map writes them, to the attodollar', () => {
+    expect([2.5e-6, '2.5e-06', '0.0000025', 1e-18, 0, '.5', '5.'].map(rateFrom)).toEqual([
+      2_500_000_000_000n,
+      2_500_000_000_000n,
+      2_500_000_000_000n,
+      1n,
+      0n,
+      500_000_000_000_000_000n,
+      5_000_000_000_000_000_000n,
+    ]);
+  });
+
+  it.each([null, undefined, '', '.', 'free', '1e', '0x10', Number.NaN, Number.POSITIVE_INFINITY, {}, true])(
+    'reads no price from %j',
+    (price) => {
+      expect(rateFrom(price)).toBeNull();
+    },
+  );
+
+  it('adds what floats cannot', () => {
+    const tenths = Array.from({ length: 10 }, () => usdFrom(0.1) ?? ZERO_USD);
+    expect(usdText(tenths.reduce(addUsd, ZERO_USD))).toBe('1');
+  });
+
+  it('rounds once, at the end, half to even', () => {
+    expect([500_000n, 1_500_000n, 2_500_000n, 2_500_001n, -1_500_000n, -500_000n].map(usdFromAtto)).toEqual([
+      0n,
+      2n,
+      2n,
+      3n,
+      -2n,
+      0n,
+    ]);
+    const third = rateFrom('0.000000000000333333') ?? times(0n as never, 0);
+    expect(usdFromAtto(third * 3n)).toBe(1n);
+  });
+
+  it('prices any count of tokens exactly', () => {
+    const rate = rateFrom(1.5e-7);
+    expect(rate === null ? null : usdText(usdFromAtto(times(rate, 9_007_199_254_740_991)))).toBe('1351079888.21114865');
+  });
+
+  it('writes amounts plainly', () => {
+    const amounts = [0n, 1n, 125_000_000n, 1_000_000_000_000n, -2_500_000_000_000n, 12_000_000_000_345n].map(pico);
+    expect(amounts.map(usdText)).toEqual(['0', '0.000000000001', '0.000125', '1', '-2.5', '12.000000000345']);
+    expect(amounts.map(usdNumber)).toEqual([0, 1e-12, 0.000125, 1, -2.5, 12.000000000345]);
+  });
+
+  it('reads back what it writes', () => {
+    for (const amount of [0n, 1n, 999_999_999_999n, 123_456_789_012_345n, -7n].map(pico))
+      expect(usdFrom(usdText(amount))).toBe(amount);
+  });
+});

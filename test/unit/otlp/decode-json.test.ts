@@ -1,0 +1,195 @@
+import { describe, expect, it } from 'vitest';
+import { InvalidInput, TooLarge } from '../../../src/domain/errors.ts';
+import { decodeJson } from '../../../src/wire/otlp/decode-json.ts';
+import { DEFAULT_OTLP_LIMITS } from '../../../src/wire/otlp/limits.ts';
+import { asOtlpJson, randomExport, seeded } from '../../support/random-export.ts';
+
+const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
+const SPAN_ID = 'b7ad6b7169203331';
+
+const aSpan = (differing: Record<string, unknown> = {}) => ({
+  traceId: TRACE_ID,
+  spanId: SPAN_ID,
+  startTimeUnixNano: '1',
+  endTimeUnixNano: '2',
+  ...differing,
+});
+const exportOf = (...spans: unknown[]): string => JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans }] }] });
+const decode = (body: string | Uint8Array, differing: Partial<typeof DEFAULT_OTLP_LIMITS> = {}) =>
+  decodeJson(typeof body === 'string' ? Buffer.from(body) : body, { ...DEFAULT_OTLP_LIMITS, ...differing });
+const attributeOf = (value: unknown): unknown =>
+  decode(exportOf(aSpan({ attributes: [{ key: 'a', value }] })))[0]?.attributes['a'];
+
+describe('JSON exports', () => {
+  it('reads the same spans as the protobuf of the same request, for any request', () => {
+    const draw = seeded(20_261_011);
+    for (let round = 0; round < 200; round++) {
+      const { request, spans } = randomExport(draw);
+      expect(decode(asOtlpJson(request))).toEqual(spans);
+    }
+  });
+
+  it.each([
+    ['hex', TRACE_ID, SPAN_ID],
+    ['upper-case hex', TRACE_ID.toUpperCase(), SPAN_ID.toUpperCase()],
+    ['base64', Uint8Array.fromHex(TRACE_ID).toBase64(), Uint8Array.fromHex(SPAN_ID).toBase64()],
+    [
+      'URL-safe base64',
+      Uint8Array.fromHex(TRACE_ID).toBase64({ alphabet: 'base64url', omitPadding: true }),
+      Uint8Array.fromHex(SPAN_ID).toBase64({ alphabet: 'base64url', omitPadding: true }),
+    ],
+  ])('ids in %s', (_form, traceId, spanId) => {
+    expect(decode(exportOf(aSpan({ traceId, spanId, parentSpanId: spanId })))[0]).toMatchObject({
+      traceId: TRACE_ID,
+      spanId: SPAN_ID,
+      parentSpanId: SPAN_ID,
+    });
+  });
+
+  it.each([
+    [2, 1],
+    ['SPAN_KIND_SERVER', 'STATUS_CODE_OK'],
+    ['2', '1'],
+  ])('enums as %j', (kind, code) => {
+    expect(decode(exportOf(aSpan({ kind, status: { code } })))[0]).toMatchObject({ kind: 'SERVER', status: 'ok' });
+  });
+
+  it('unknown enums are unspecified and unset, absent members are empty', () => {
+    const odd = aSpan({ kind: 'SPAN_KIND_NEW', status: { code: true } });
+    expect(decode(exportOf(odd))[0]).toMatchObject({ kind: 'UNSPECIFIED', status: 'unset' });
+    expect(decode(exportOf(aSpan({ name: null, attributes: null, events: null, status: null })))).toEqual([
+      {
+        traceId: TRACE_ID,
+        spanId: SPAN_ID,
+        parentSpanId: null,
+        name: '',
+        kind: 'UNSPECIFIED',
+        startNs: 1n,
+        endNs: 2n,
+        status: 'unset',
+        statusMessage: '',
+        attributes: {},
+        events: [],
+        links: [],
+        resource: { attributes: {} },
+        instrumentationScope: { name: '', version: '', attributes: {} },
+      },
+    ]);
+  });
+
+  it('64-bit integers as text or as numbers, without losing a digit', () => {
+    const body = exportOf(aSpan({ startTimeUnixNano: '#', endTimeUnixNano: '#' })).replaceAll(
+      '"#"',
+      '1760000000123456789',
+    );
+    expect(decode(body)[0]).toMatchObject({ startNs: 1_760_000_000_123_456_789n, endNs: 1_760_000_000_123_456_789n });
+  });
+});
+
+describe('attribute values in JSON', () => {
+  it.each([
+    [{ stringValue: 's' }, 's'],
+    [{ boolValue: false }, false],
+    [{ intValue: '5' }, 5],
+    [{ intValue: 5 }, 5],
+    [{ intValue: '-9007199254740993' }, -9_007_199_254_740_993n],
+    [{ doubleValue: 0.5 }, 0.5],
+    [{ doubleValue: '-Infinity' }, Number.NEGATIVE_INFINITY],
+    [{ doubleValue: 'NaN' }, Number.NaN],
+    [{ doubleValue: '1e3' }, 1_000],
+    [{ bytesValue: 'AQI=' }, Uint8Array.of(1, 2)],
+    [{ arrayValue: { values: [{ intValue: 1 }, {}] } }, [1, null]],
+    [{ arrayValue: {} }, []],
+    [{ kvlistValue: { values: [{ key: 'k', value: { boolValue: true } }] } }, { k: true }],
+    [{}, null],
+    [null, null],
+  ])('%j', (sent, read) => {
+    expect(attributeOf(sent)).toEqual(read);
+  });
+
+  it.each([
+    [{ intValue: 'many' }, 'many'],
+    [{ intValue: '' }, ''],
+    [{ doubleValue: 'high' }, 'high'],
+    [{ doubleValue: '' }, ''],
+    [{ boolValue: 'yes' }, 'yes'],
+    [{ bytesValue: '%%%' }, '%%%'],
+    ['bare text', 'bare text'],
+    [
+      [1, 'two'],
+      [1, 'two'],
+    ],
+    [{ newValue: { deep: 1 } }, { newValue: { deep: 1 } }],
+  ])('an odd one is kept as it is and costs no span: %j', (sent, read) => {
+    expect(attributeOf(sent)).toEqual(read);
+  });
+
+  it('keeps keys of any name and leaves out what is no attribute', () => {
+    const attributes = JSON.stringify([{ key: '__proto__', value: { intValue: 1 } }, 7, { value: { intValue: 2 } }]);
+    const [span] = decode(exportOf(aSpan({ attributes: '#' })).replace('"#"', attributes));
+    expect(Object.entries(span?.attributes ?? {})).toEqual([
+      ['__proto__', 1],
+      ['', 2],
+    ]);
+  });
+});
+
+describe('JSON that is refused', () => {
+  it.each([
+    ['no JSON', '{"resourceSpans":'],
+    ['a list', '[]'],
+    ['text', '"spans"'],
+    ['nothing', ''],
+    ['spans that are no list', '{"resourceSpans":{}}'],
+    ['a span that is no object', exportOf(7)],
+    ['a name that is no text', exportOf(aSpan({ name: 7 }))],
+    ['attributes that are no list', exportOf(aSpan({ attributes: {} }))],
+    ['a time that is no number', exportOf(aSpan({ startTimeUnixNano: 'now' }))],
+    ['a time with a fraction', exportOf(aSpan({ startTimeUnixNano: 0.5 }))],
+    ['an id that is neither hex nor base64', exportOf(aSpan({ traceId: '!'.repeat(32) }))],
+    ['an id of zeros', exportOf(aSpan({ traceId: '0'.repeat(32) }))],
+    ['a number for an id', exportOf(aSpan({ spanId: 7 }))],
+  ])('%s', (_what, body) => {
+    expect(() => decode(body)).toThrow(InvalidInput);
+  });
+
+  it('bytes that are not UTF-8', () => {
+    expect(() => decode(Uint8Array.of(0x22, 0xff, 0x22))).toThrow(InvalidInput);
+  });
+});
+
+describe('limits of JSON, at the edge and one beyond', () => {
+  it('65,536 keys and values', () => {
+    // The object, the key, the list, and the numbers in it.
+    const body = (numbers: number) => `{"resourceSpans":[],"x":[${Array(numbers).fill(1).join(',')}]}`;
+    expect(decode(body(65_536 - 5))).toEqual([]);
+    expect(() => decode(body(65_536 - 4))).toThrow(TooLarge);
+  });
+
+  it('counts keys and values between any white space, and not what stands inside strings', () => {
+    const body = ' { "a\\"[{,:" :\t[ "\\\\" ,\r\n-1.5e3 , true , null , "x[]{}" ] } ';
+    expect(decode(body, { nodes: 8 })).toEqual([]);
+    expect(() => decode(body, { nodes: 7 })).toThrow(TooLarge);
+    const long = `{"${'[\\"'.repeat(500)}":"${'\\\\'.repeat(500)}"}`;
+    expect(decode(long, { nodes: 3 })).toEqual([]);
+    expect(() => decode(long, { nodes: 2 })).toThrow(TooLarge);
+  });
+
+  it('32 levels of nesting, however deep it goes', () => {
+    const deep = (levels: number) => `{"x":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+    expect(decode(deep(31))).toEqual([]);
+    expect(() => decode(deep(32))).toThrow(TooLarge);
+    expect(() => decode('['.repeat(1_000_000))).toThrow(TooLarge);
+  });
+
+  it('spans, attributes, events, links and decoded bytes', () => {
+    const link = { traceId: TRACE_ID, spanId: SPAN_ID };
+    const body = exportOf(
+      aSpan({ attributes: [{ key: 'a', value: { stringValue: 'üü' } }], events: [{}], links: [link] }),
+    );
+    const exact = { spans: 1, attributes: 1, events: 1, links: 1, decodedBytes: 5 * 128 + 17 + 20 };
+    expect(decode(body, exact)).toHaveLength(1);
+    for (const [name, limit] of Object.entries(exact))
+      expect(() => decode(body, { ...exact, [name]: limit - 1 })).toThrow(TooLarge);
+  });
+});

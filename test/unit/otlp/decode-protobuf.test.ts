@@ -1,0 +1,178 @@
+import { describe, expect, it } from 'vitest';
+import { InvalidInput, TooLarge } from '../../../src/domain/errors.ts';
+import { decodeExport } from '../../../src/wire/otlp/decode.ts';
+import { decodeProtobuf } from '../../../src/wire/otlp/decode-protobuf.ts';
+import { DEFAULT_OTLP_LIMITS } from '../../../src/wire/otlp/limits.ts';
+import { encodeExport } from '../../support/otlp-oracle.ts';
+import { randomExport, seeded } from '../../support/random-export.ts';
+
+const TRACE_ID = Uint8Array.fromHex('0af7651916cd43dd8448eb211c80319c');
+const SPAN_ID = Uint8Array.fromHex('b7ad6b7169203331');
+const MAX_INT64 = '9223372036854775807';
+
+const aSpan = (differing: Record<string, unknown> = {}) => ({
+  traceId: TRACE_ID,
+  spanId: SPAN_ID,
+  startTimeUnixNano: '1',
+  endTimeUnixNano: '2',
+  ...differing,
+});
+const exportOf = (...spans: unknown[]): Uint8Array => encodeExport({ resourceSpans: [{ scopeSpans: [{ spans }] }] });
+const decode = (body: Uint8Array, differing: Partial<typeof DEFAULT_OTLP_LIMITS> = {}) =>
+  decodeProtobuf(body, { ...DEFAULT_OTLP_LIMITS, ...differing });
+const attributesOf = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({ key: `k${index}`, value: { boolValue: true } }));
+const nested = (depth: number): unknown => (depth === 0 ? {} : { arrayValue: { values: [nested(depth - 1)] } });
+
+describe('protobuf exports', () => {
+  it('reads back what another encoder wrote, for any request', () => {
+    const draw = seeded(20_261_010);
+    for (let round = 0; round < 300; round++) {
+      const { request, spans } = randomExport(draw);
+      expect(decode(encodeExport(request))).toEqual(spans);
+    }
+  });
+
+  it('reads an empty request as no spans', () => {
+    expect(decode(new Uint8Array(0))).toEqual([]);
+  });
+
+  it('shares one resource and scope between their spans, even when they come after them', () => {
+    const spans = { spans: [aSpan(), aSpan({ spanId: Uint8Array.fromHex('b7ad6b7169203332') })] };
+    const [first, second] = decode(encodeExport({ resourceSpans: [{ resource: {}, scopeSpans: [spans] }] }));
+    expect(first?.resource).toBe(second?.resource);
+    // resource_spans { scope_spans { spans {} }, resource {} }: fields in another order.
+    const scopeSpans = encodeExport({ resourceSpans: [{ scopeSpans: [{ spans: [aSpan()] }] }] }).subarray(2);
+    const resource = Uint8Array.of(0x0a, 0x09, 0x0a, 0x07, 0x0a, 0x01, 0x61, 0x12, 0x02, 0x10, 0x01);
+    const [late] = decode(Uint8Array.of(0x0a, scopeSpans.length + resource.length, ...scopeSpans, ...resource));
+    expect(late?.resource).toEqual({ attributes: { a: true } });
+  });
+
+  it('keeps attributes of any name and replaces bytes that are not UTF-8', () => {
+    const [span] = decode(exportOf(aSpan({ attributes: [{ key: '__proto__', value: { stringValue: 'odd' } }] })));
+    expect(Object.entries(span?.attributes ?? {})).toEqual([['__proto__', 'odd']]);
+    const body = exportOf(aSpan({ name: '??' }));
+    body.set([0xff], body.lastIndexOf(0x3f));
+    expect(decode(body)[0]?.name).toBe('?\ufffd');
+  });
+
+  it('steps over fields it does not know and known ones of another wire type', () => {
+    const span = exportOf(aSpan());
+    expect(decode(Uint8Array.of(0x78, 0x05, 0x82, 0x06, 0x01, 0x61, ...span, 0x08, 0x01))).toHaveLength(1);
+  });
+
+  it('reads unknown kinds and statuses as unspecified and unset', () => {
+    expect(decode(exportOf(aSpan({ kind: 9, status: { code: 7 } })))[0]).toMatchObject({
+      kind: 'UNSPECIFIED',
+      status: 'unset',
+    });
+  });
+});
+
+describe('spans that refuse the whole export', () => {
+  const invalid: readonly (readonly [string, Record<string, unknown>])[] = [
+    ['a trace id of 15 bytes', { traceId: TRACE_ID.subarray(1) }],
+    ['a trace id of zeros', { traceId: new Uint8Array(16) }],
+    ['no trace id', { traceId: new Uint8Array(0) }],
+    ['a span id of 9 bytes', { spanId: new Uint8Array(9).fill(1) }],
+    ['a span id of zeros', { spanId: new Uint8Array(8) }],
+    ['a parent id of 7 bytes', { parentSpanId: new Uint8Array(7).fill(1) }],
+    ['a parent id of zeros', { parentSpanId: new Uint8Array(8) }],
+    ['a start past 2^63-1', { startTimeUnixNano: '9223372036854775808', endTimeUnixNano: '9223372036854775808' }],
+    ['an end before its start', { startTimeUnixNano: '3', endTimeUnixNano: '2' }],
+    ['a link without a span id', { links: [{ traceId: TRACE_ID }] }],
+    ['a link to a trace of zeros', { links: [{ traceId: new Uint8Array(16), spanId: SPAN_ID }] }],
+  ];
+  it.each(invalid)('%s', (_what, differing) => {
+    expect(() => decode(exportOf(aSpan(), aSpan(differing)))).toThrow(InvalidInput);
+    expect(() => decode(exportOf(aSpan(), aSpan(differing)))).toThrow(/^Span 1 of the export is invalid: /);
+  });
+
+  it('takes a span at the edges: no duration, the last nanosecond', () => {
+    expect(decode(exportOf(aSpan({ startTimeUnixNano: MAX_INT64, endTimeUnixNano: MAX_INT64 })))).toHaveLength(1);
+  });
+
+  it('moves an event time that cannot be kept instead of refusing its span', () => {
+    const body = exportOf(aSpan({ events: [{ timeUnixNano: '18446744073709551615', name: 'e' }] }));
+    expect(decode(body)[0]?.events).toEqual([{ name: 'e', timeNs: 2n ** 63n - 1n, attributes: {} }]);
+  });
+});
+
+describe('limits, at the edge and one beyond', () => {
+  const full = DEFAULT_OTLP_LIMITS;
+  it('256 attributes a holder', () => {
+    expect(Object.keys(decode(exportOf(aSpan({ attributes: attributesOf(256) })))[0]?.attributes ?? {})).toHaveLength(
+      256,
+    );
+    expect(() => decode(exportOf(aSpan({ attributes: attributesOf(257) })))).toThrow(TooLarge);
+    expect(() => decode(exportOf(aSpan({ events: [{ attributes: attributesOf(257) }] })))).toThrow(TooLarge);
+    expect(() => decode(encodeExport({ resourceSpans: [{ resource: { attributes: attributesOf(257) } }] }))).toThrow(
+      TooLarge,
+    );
+  });
+
+  it('256 events and 256 links a span', () => {
+    const link = { traceId: TRACE_ID, spanId: SPAN_ID };
+    const lists = (count: number) => ({
+      events: Array.from({ length: count }, () => ({ name: 'e' })),
+      links: Array.from({ length: count }, () => link),
+    });
+    expect(decode(exportOf(aSpan(lists(256))))[0]).toMatchObject({ events: { length: 256 }, links: { length: 256 } });
+    expect(() => decode(exportOf(aSpan({ ...lists(257), links: [] })))).toThrow(TooLarge);
+    expect(() => decode(exportOf(aSpan({ ...lists(257), events: [] })))).toThrow(TooLarge);
+  });
+
+  it('4,096 spans an export', () => {
+    const spans = Array.from({ length: 4_096 }, () => aSpan());
+    expect(decode(exportOf(...spans))).toHaveLength(4_096);
+    expect(() => decode(exportOf(...spans, aSpan()))).toThrow(TooLarge);
+  });
+
+  it('65,536 fields an export', () => {
+    // One unknown field is a tag and a value of one byte each.
+    const fields = (count: number) => Uint8Array.from({ length: count * 2 }, (_, at) => (at % 2 === 0 ? 0x78 : 1));
+    expect(decode(fields(full.nodes))).toEqual([]);
+    expect(() => decode(fields(full.nodes + 1))).toThrow(TooLarge);
+  });
+
+  it('32 levels of nesting', () => {
+    // Request, ResourceSpans, ScopeSpans, Span, KeyValue and AnyValue are six; every array adds two.
+    const deep = (levels: number) => exportOf(aSpan({ attributes: [{ key: 'a', value: nested(levels) }] }));
+    expect(decode(deep(13))).toHaveLength(1);
+    expect(() => decode(deep(14))).toThrow(TooLarge);
+    expect(() => decode(deep(30))).toThrow(TooLarge);
+  });
+
+  it('a budget for what decoding makes of the body', () => {
+    const body = exportOf(aSpan({ name: 'x'.repeat(1_000) }));
+    // Resource, instrumentation scope and span at 128 each, the name at its length and 16.
+    expect(decode(body, { decodedBytes: 3 * 128 + 1_016 })).toHaveLength(1);
+    expect(() => decode(body, { decodedBytes: 3 * 128 + 1_015 })).toThrow(TooLarge);
+  });
+});
+
+describe('bodies that are no export', () => {
+  const broken: readonly (readonly [string, readonly number[]])[] = [
+    ['a length past the end', [0x0a, 0x05, 0x0a]],
+    ['a tag without its value', [0x0a]],
+    ['a varint without its end', [0x0a, 0x80]],
+    ['a varint of eleven bytes', [0x78, ...Array<number>(10).fill(0xff), 0x01]],
+    ['field number zero', [0x02, 0x00]],
+    ['a group', [0x0b, 0x0c]],
+    ['a fixed64 cut short', [0x79, 1, 2, 3]],
+    ['a fixed32 cut short', [0x7d, 1]],
+    ['JSON', [...Buffer.from('{"resourceSpans":[]}')]],
+  ];
+  it.each(broken)('%s', (_what, bytes) => {
+    expect(() => decode(Uint8Array.from(bytes))).toThrow(InvalidInput);
+  });
+
+  it('media types are compared without case and parameters; unknown ones are refused', () => {
+    const body = exportOf(aSpan());
+    for (const type of [undefined, 'application/x-protobuf', 'Application/Protobuf; v=1'])
+      expect(decodeExport(body, type)).toHaveLength(1);
+    expect(decodeExport(Buffer.from('{}'), 'APPLICATION/JSON; charset=utf-8')).toEqual([]);
+    expect(() => decodeExport(body, 'text/plain')).toThrow(InvalidInput);
+    expect(() => decodeExport(body, '')).toThrow(InvalidInput);
+  });
+});

@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { factsOf } from '../../../src/runtime/log.ts';
+
+describe('what the log says of a failure', () => {
+  it('keeps what tells the fault and leaves what the failure carries', () => {
+    const error = Object.assign(new Error('Parse Error', { cause: new TypeError('inner') }), {
+      code: 'HPE_INVALID_CHUNK_SIZE',
+      rawPacket: Buffer.from('Authorization: Bearer sk-secret'),
+      query: "select 'sk-secret'",
+    });
+    expect(factsOf(error)).toEqual({
+      type: 'Error',
+      message: 'Parse Error',
+      stack: error.stack,
+      code: 'HPE_INVALID_CHUNK_SIZE',
+      cause: { type: 'TypeError', message: 'inner', stack: expect.any(String) },
+    });
+  });
+
+  it('ends on a failure that is its own cause', () => {
+    const error = new Error('round');
+    error.cause = error;
+    expect(JSON.stringify(factsOf(error)).match(/"type":"Error"/g)).toHaveLength(5);
+  });
+
+  it('does not quote what was thrown and is no error', () => {
+    expect(factsOf('sk-secret')).toEqual({ type: 'string' });
+  });
+});

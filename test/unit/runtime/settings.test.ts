@@ -1,0 +1,191 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ConfigError } from '../../../src/runtime/config-file.ts';
+import { keySmith } from '../../../src/runtime/identifiers.ts';
+import { readSettings, type Settings } from '../../../src/runtime/settings.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'lensgate-settings-'));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function read(yaml: string | null, env: Record<string, string> = {}, args: string[] = []): Settings {
+  const file = join(folder, 'config.yaml');
+  if (yaml !== null) writeFileSync(file, yaml);
+  return readSettings(
+    [...(yaml === null ? [] : ['--config', file]), ...args],
+    { LENSGATE_DATA_DIR: join(folder, 'data'), ...env },
+    keySmith,
+  );
+}
+
+function refusal(...args: Parameters<typeof read>): string {
+  try {
+    read(...args);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message.replaceAll(folder, '<folder>');
+    throw error;
+  }
+  return 'accepted';
+}
+
+describe('settings', () => {
+  it('stand on their own without file, arguments or environment', () => {
+    const { host, port, databaseUrl, deployments, demoModel, catalogRefreshSeconds, masterKeySource } = read(null);
+    expect({ host, port, databaseUrl, deployments, demoModel, catalogRefreshSeconds, masterKeySource }).toEqual({
+      host: '127.0.0.1',
+      port: 4000,
+      databaseUrl: null,
+      deployments: [],
+      demoModel: true,
+      catalogRefreshSeconds: 60,
+      masterKeySource: 'generated',
+    });
+  });
+
+  it('make a strong admin key once and keep it for its owner only', () => {
+    const first = read(null).masterKey.reveal();
+    const file = join(folder, 'data', 'admin-key');
+    expect(first).toMatch(/^sk-[\w-]{32}$/);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readFileSync(file, 'utf8').trim()).toBe(first);
+    const again = read(null);
+    expect([again.masterKey.reveal(), again.masterKeySource]).toEqual([first, 'data folder']);
+  });
+
+  it('take arguments before environment before file', () => {
+    const yaml = 'general_settings:\n  master_key: sk-from-the-file\n  database_url: sqlite:///from-file\n';
+    const env = { PORT: '5000', HOST: '127.0.0.2', LITELLM_MASTER_KEY: 'sk-from-env', DATABASE_URL: 'postgres://env' };
+    const { port, host, masterKey, databaseUrl } = read(yaml, env, ['--port', '6000']);
+    expect([port, host, masterKey.reveal(), databaseUrl]).toEqual([6000, '127.0.0.2', 'sk-from-env', 'postgres://env']);
+    const quiet = read(yaml);
+    expect([quiet.masterKey.reveal(), quiet.databaseUrl]).toEqual(['sk-from-the-file', 'sqlite:///from-file']);
+  });
+
+  it('resolve references and read deployments', () => {
+    const yaml = `
+model_list:
+  - model_name: smart
+    litellm_params:
+      model: openai/gpt-4o
+      api_base: http://127.0.0.1:1/v1/
+      api_key: os.environ/UPSTREAM_KEY
+      input_cost_per_token: 0.000002
+      timeout: 30
+    model_info: { id: east, base_model: gpt-4o }
+  - model_name: plain
+    litellm_params: { model: local-model }
+`;
+    const { deployments } = read(yaml, { UPSTREAM_KEY: 'sk-upstream' });
+    expect(deployments[0]?.apiKey?.reveal()).toBe('sk-upstream');
+    expect(JSON.parse(JSON.stringify(deployments))).toEqual([
+      {
+        id: 'east',
+        modelGroup: 'smart',
+        provider: 'openai',
+        upstreamModel: 'gpt-4o',
+        apiBase: 'http://127.0.0.1:1/v1',
+        apiKey: '<secret>',
+        timeoutSeconds: 30,
+        priceOverrides: { input_cost_per_token: 0.000002 },
+        baseModel: 'gpt-4o',
+      },
+      {
+        id: 'plain#2',
+        modelGroup: 'plain',
+        provider: 'openai',
+        upstreamModel: 'local-model',
+        apiBase: null,
+        apiKey: null,
+        timeoutSeconds: 600,
+        priceOverrides: {},
+        baseModel: null,
+      },
+    ]);
+  });
+
+  it('leave keys of other programs alone', () => {
+    const yaml = 'router_settings: { routing_strategy: simple-shuffle }\nlitellm_settings: { drop_params: true }\n';
+    expect(refusal(yaml)).toBe('accepted');
+  });
+});
+
+describe('a configuration that cannot be used', () => {
+  it.each([
+    [
+      'a model without parameters',
+      'model_list:\n  - model_name: smart\n',
+      '<folder>/config.yaml:2: model_list.0.litellm_params: Invalid input: expected object, received undefined',
+    ],
+    [
+      'a wrong type deep inside',
+      'model_list:\n  - model_name: smart\n    litellm_params:\n      model: [a]\n',
+      '<folder>/config.yaml:4: model_list.0.litellm_params.model: Invalid input: expected string, received array',
+    ],
+    [
+      'a provider nobody speaks for, without an address',
+      'model_list:\n  - model_name: smart\n    litellm_params:\n      model: acme/large\n',
+      '<folder>/config.yaml:4: model_list.0.litellm_params.model: the provider "acme" is not known (openai, demo); ' +
+        'set api_base if it speaks chat-completions',
+    ],
+    [
+      'a reference to nothing',
+      'general_settings:\n  master_key: os.environ/NOT_THERE\n',
+      '<folder>/config.yaml:2: general_settings.master_key: the environment variable NOT_THERE it refers to is not set',
+    ],
+    [
+      'two faults at once',
+      'model_list: 3\ngeneral_settings:\n  demo_model: perhaps\n',
+      '<folder>/config.yaml:1: model_list: Invalid input: expected array, received number\n' +
+        '<folder>/config.yaml:3: general_settings.demo_model: Invalid input: expected boolean, received string',
+    ],
+    [
+      'an admin key in the wrong form',
+      'general_settings:\n  master_key: hunter2\n',
+      'admin key: general_settings.master_key: must begin with "sk-"',
+    ],
+  ])('is refused with file, line and key: %s', (_name, yaml, message) => {
+    expect(refusal(yaml)).toBe(message);
+  });
+
+  it('is refused where it is no YAML', () => {
+    expect(refusal('model_list: [\n')).toMatch(/^<folder>\/config\.yaml:\d+: /);
+  });
+
+  it('is refused where the file is missing', () => {
+    expect(refusal(null, {}, ['--config', join(folder, 'none.yaml')])).toBe(
+      '<folder>/none.yaml: cannot be read (ENOENT)',
+    );
+  });
+
+  it('is refused for an argument or a number nobody knows', () => {
+    expect(refusal(null, {}, ['--prot', '1'])).toContain('arguments: Unknown option');
+    expect(refusal(null, { PORT: 'http' })).toBe('environment: PORT: "http" is not a whole number from 0 to 65535');
+  });
+
+  it('never repeats a secret', () => {
+    expect(refusal('general_settings:\n  master_key: [hunter2]\n')).not.toContain('hunter2');
+  });
+});
+
+describe('a publicly known admin key', () => {
+  it('is accepted with a warning on a loopback address', () => {
+    const { warnings } = read(null, { LITELLM_MASTER_KEY: 'sk-1234' });
+    expect(warnings).toEqual([
+      'The admin key in LITELLM_MASTER_KEY is publicly known. Anyone who can reach this port is an admin.',
+    ]);
+  });
+
+  it('is refused on any other address unless that is asked for', () => {
+    const env = { LITELLM_MASTER_KEY: 'sk-1234', HOST: '0.0.0.0' };
+    expect(refusal(null, env)).toBe(
+      'admin key: LITELLM_MASTER_KEY: is publicly known; it is accepted on a loopback address only, not on 0.0.0.0',
+    );
+    expect(refusal(null, { ...env, LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY: 'true' })).toBe('accepted');
+  });
+});

@@ -1,0 +1,157 @@
+import { describe, expect, it } from 'vitest';
+import { assembleTrace } from '../../../src/domain/traces/assemble-trace.ts';
+import { readSpans } from '../../../src/domain/traces/read-span.ts';
+import type { RawSpan, Span } from '../../../src/domain/traces/span.ts';
+import { growSummary } from '../../../src/domain/traces/trace.ts';
+import { aRawSpan, anEvent } from '../../support/raw-span.ts';
+import { aSummary } from '../../support/seeds.ts';
+
+const OWNER = { teamId: '', keyHash: 'k' };
+const MS = 1_000_000n;
+
+/** A span by its last digit, that starts and lasts so many milliseconds. */
+const aSpan = (digit: string, from: number, lasts: number, differing: Partial<RawSpan> = {}): RawSpan => {
+  const startNs = aRawSpan().startNs + BigInt(from) * MS;
+  return aRawSpan({ spanId: digit.repeat(16), startNs, endNs: startNs + BigInt(lasts) * MS, ...differing });
+};
+const agent = (name: string, agentName = name) => ({
+  name,
+  attributes: { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': agentName },
+});
+const call = (operation: string, agentName = '') => ({
+  name: operation,
+  attributes: { 'gen_ai.operation.name': operation, 'gen_ai.agent.name': agentName },
+});
+const childOf = (digit: string) => ({ parentSpanId: digit.repeat(16) });
+
+function assembled(raw: readonly RawSpan[]) {
+  const spans = readSpans(raw, OWNER);
+  const summary = growSummary(null, { traceId: aRawSpan().traceId, traceRef: 'R', owner: OWNER }, spans);
+  const trace = assembleTrace([summary], new Map([['R', spans]]));
+  if (trace === null) throw new Error('a trace went missing');
+  return trace;
+}
+
+describe('a trace', () => {
+  it('of one agent, one model call and one failed tool reads as the contract says', () => {
+    const { summary, agents, spans } = assembled([
+      aSpan('a', 0, 2_000, agent('triage')),
+      aSpan('b', 100, 500, {
+        ...childOf('a'),
+        name: 'chat m1',
+        attributes: {
+          'gen_ai.operation.name': 'chat',
+          'gen_ai.request.model': 'm1',
+          'gen_ai.usage.input_tokens': 100,
+          'gen_ai.usage.output_tokens': 20,
+          'gen_ai.response.id': 'r-1',
+          'gen_ai.agent.name': 'triage',
+        },
+      }),
+      aSpan('c', 700, 300, {
+        ...childOf('a'),
+        ...call('execute_tool'),
+        status: 'error',
+        events: [anEvent('exception', { 'exception.message': 'no such order' })],
+      }),
+    ]);
+    expect(summary).toEqual({
+      traceId: aRawSpan().traceId,
+      traceRef: 'R',
+      owner: OWNER,
+      name: 'triage',
+      service: '',
+      inputPreview: '',
+      startNs: aRawSpan().startNs,
+      endNs: aRawSpan().startNs + 2_000n * MS,
+      status: 'unset',
+      spanCount: 3,
+      agentNames: ['triage'],
+      agentInvocations: 1,
+      llmCalls: 1,
+      toolCalls: 1,
+      errorCount: 1,
+      inputTokens: 100,
+      outputTokens: 20,
+      models: ['m1'],
+      spend: null,
+      pricedCalls: 0,
+    });
+    expect(agents).toEqual([
+      { name: 'triage', parentAgent: null, invocations: 1, llmCalls: 1, toolCalls: 0, durationMs: 2_000 },
+    ]);
+    expect(spans.map(({ requestId, error }) => [requestId, error])).toEqual([
+      [null, null],
+      ['r-1', null],
+      [null, 'no such order'],
+    ]);
+  });
+
+  it('there is none without a summary', () => {
+    expect(assembleTrace([], new Map())).toBeNull();
+  });
+
+  it('is shown under its first span until its root has arrived', () => {
+    const trace = assembled([
+      aSpan('b', 5, 1, { ...childOf('a'), name: 'later' }),
+      aSpan('c', 0, 1, { ...childOf('a'), name: 'first', status: 'ok' }),
+    ]);
+    expect(trace.summary).toMatchObject({ name: 'first', status: 'ok' });
+  });
+
+  it('of several owners is one, with each span id once and no ref', () => {
+    const [early, late, other] = readSpans(
+      [aSpan('a', 0, 1, { name: 'early' }), aSpan('a', 1, 1, { name: 'late' }), aSpan('b', 2, 8, childOf('a'))],
+      OWNER,
+    ) as [Span, Span, Span];
+    const found = [aSummary({ traceRef: 'R1' }), aSummary({ traceRef: 'R2' })];
+    const trace = assembleTrace(
+      found,
+      new Map([
+        ['R1', [late, other]],
+        ['R2', [early]],
+      ]),
+    );
+    expect(trace?.spans).toEqual([early, other]);
+    expect(trace?.summary).toMatchObject({ traceRef: '', name: 'early', spanCount: 2, endNs: other.endNs });
+  });
+});
+
+describe('the agents of a trace', () => {
+  it('one per name, in the order they appear, under the nearest agent of another name', () => {
+    const { agents } = assembled([
+      aSpan('a', 0, 1_000, agent('boss')),
+      aSpan('b', 1, 100, { ...childOf('a'), ...agent('worker') }),
+      aSpan('c', 2, 200, { ...childOf('b'), ...agent('worker') }),
+      aSpan('d', 3, 10, { ...childOf('c'), ...call('invoke_workflow') }),
+      aSpan('e', 4, 50, { ...childOf('d'), ...agent('helper') }),
+      aSpan('f', 5, 1, { ...childOf('b'), ...call('execute_tool', 'worker') }),
+      aSpan('1', 6, 1, { ...childOf('b'), ...call('chat', 'nobody') }),
+    ]);
+    expect(agents).toEqual([
+      { name: 'boss', parentAgent: null, invocations: 1, llmCalls: 0, toolCalls: 0, durationMs: 1_000 },
+      { name: 'worker', parentAgent: 'boss', invocations: 2, llmCalls: 0, toolCalls: 1, durationMs: 300 },
+      { name: 'helper', parentAgent: 'worker', invocations: 1, llmCalls: 0, toolCalls: 0, durationMs: 50 },
+    ]);
+  });
+
+  it('calls find their agent by its own name when its spans are called something else', () => {
+    const { agents } = assembled([
+      aSpan('a', 0, 10, agent('invoke_agent triage', 'triage')),
+      aSpan('b', 1, 5, { ...childOf('a'), ...call('chat', 'triage') }),
+    ]);
+    expect(agents).toMatchObject([{ name: 'invoke_agent triage', llmCalls: 1 }]);
+  });
+
+  it('a missing parent or a circle of parents ends the search', () => {
+    const { agents } = assembled([
+      aSpan('a', 0, 1, { ...childOf('b'), ...agent('x') }),
+      aSpan('b', 1, 1, { ...childOf('a'), ...agent('x') }),
+      aSpan('c', 2, 1, { ...childOf('9'), ...agent('y') }),
+    ]);
+    expect(agents.map(({ name, parentAgent }) => [name, parentAgent])).toEqual([
+      ['x', null],
+      ['y', null],
+    ]);
+  });
+});

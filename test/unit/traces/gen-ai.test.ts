@@ -1,0 +1,169 @@
+import { describe, expect, it } from 'vitest';
+import { readSpans } from '../../../src/domain/traces/read-span.ts';
+import type { RawSpan } from '../../../src/domain/traces/span.ts';
+import { aRawSpan, anEvent } from '../../support/raw-span.ts';
+
+const read = (differing: Partial<RawSpan>) => readSpans([aRawSpan(differing)], { teamId: '', keyHash: 'k' })[0];
+const llm = (attributes: RawSpan['attributes']) =>
+  read({ attributes: { 'gen_ai.operation.name': 'chat', ...attributes } });
+
+describe('GenAI: what a span is', () => {
+  it.each([
+    ['invoke_agent', 'agent'],
+    ['create_agent', 'framework'],
+    ['invoke_workflow', 'chain'],
+    ['chat', 'llm'],
+    ['text_completion', 'llm'],
+    ['completion', 'llm'],
+    ['generate_content', 'llm'],
+    ['execute_tool', 'tool'],
+    ['embeddings', 'embedding'],
+    ['embedding', 'embedding'],
+    ['retrieval', 'retriever'],
+  ])('%s is %s', (operation, type) => {
+    expect(read({ attributes: { 'gen_ai.operation.name': operation } })?.type).toBe(type);
+  });
+
+  it('an operation nobody knows is a chain, at the root an agent', () => {
+    const attributes = { 'gen_ai.operation.name': 'constructor', 'gen_ai.request.model': 'm' };
+    expect(read({ attributes, parentSpanId: 'aaaaaaaaaaaaaaaa' })?.type).toBe('chain');
+    expect(read({ attributes })?.type).toBe('agent');
+  });
+
+  it('a span that only names the model it asks is a model call', () => {
+    expect(read({ attributes: { 'gen_ai.request.model': 'm' } })?.type).toBe('llm');
+  });
+
+  it('the model asked for, else the one that answered; the id of its answer', () => {
+    const answered = { 'gen_ai.response.model': 'm-2', 'gen_ai.response.id': 'r-1' };
+    expect(llm({ 'gen_ai.request.model': 'm', ...answered })).toMatchObject({ model: 'm', requestId: 'r-1' });
+    expect(llm({ 'gen_ai.request.model': '', ...answered })?.model).toBe('m-2');
+  });
+});
+
+describe('GenAI: what went in and what came out', () => {
+  it('messages in the common form, without what was only thought, and not a second time as attributes', () => {
+    const input = [
+      { role: 'system', parts: [{ type: 'text', content: 'Be brief.' }] },
+      {
+        role: 'user',
+        parts: [
+          { type: 'text', content: 'Weather?' },
+          { type: 'text', content: 'In Bonn.' },
+        ],
+      },
+      {
+        role: 'model',
+        parts: [
+          { type: 'reasoning', content: 'I should look' },
+          { type: 'tool_call', id: 'c1', name: 'weather', arguments: { city: 'Bonn' } },
+        ],
+      },
+      { role: 'tool', name: 'weather', parts: [{ type: 'tool_call_response', id: 'c1', response: { sky: 'grey' } }] },
+    ];
+    const output = [{ role: 'assistant', parts: [{ type: 'text', content: 'Grey.' }], finish_reason: 'stop' }];
+    const span = llm({
+      'gen_ai.input.messages': JSON.stringify(input),
+      'gen_ai.output.messages': JSON.stringify(output),
+    });
+    expect(JSON.parse(span?.input ?? '')).toEqual([
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: 'Weather?\n\nIn Bonn.' },
+      { role: 'assistant', content: '', tool_calls: [{ name: 'weather', arguments: '{"city":"Bonn"}', id: 'c1' }] },
+      { role: 'tool', content: '{"sky":"grey"}', name: 'weather' },
+    ]);
+    expect(span?.output).toBe('[{"role":"assistant","content":"Grey."}]');
+    expect(span?.inputPreview).toBe('Weather?\n\nIn Bonn.');
+    expect(span?.attributes).toEqual({ 'gen_ai.operation.name': 'chat' });
+  });
+
+  it('messages as structured attributes read like the same messages as text', () => {
+    const messages = [{ role: 'user', content: 'hello' }];
+    expect(llm({ 'gen_ai.input.messages': messages })?.input).toBe('[{"role":"user","content":"hello"}]');
+  });
+
+  it.each([
+    ['no JSON', 'hello'],
+    ['broken JSON', '[{"role":"user"'],
+    ['a list with something else in it', '[{"role":"user","content":"a"},7]'],
+    ['an empty list', '[]'],
+    ['an object that is no message', '{"question":"a"}'],
+    ['a content of no known making', '[{"role":"user","content":7}]'],
+  ])('%s stays as it is', (_what, text) => {
+    expect(llm({ 'gen_ai.input.messages': text })).toMatchObject({ input: text, inputPreview: text });
+  });
+
+  it.each([
+    ['the arguments of a tool', 'gen_ai.tool.call.arguments', 'gen_ai.tool.call.result'],
+    ['a retrieval', 'gen_ai.retrieval.query.text', 'gen_ai.retrieval.documents'],
+    ['a prompt', 'gen_ai.prompt', 'gen_ai.completion'],
+  ])('%s', (_what, inputKey, outputKey) => {
+    const span = read({ attributes: { [inputKey]: '{"a":1}', [outputKey]: 'done', kept: 'yes' } });
+    expect(span).toMatchObject({ input: '{"a":1}', output: 'done', attributes: { kept: 'yes' } });
+  });
+
+  it('the first that says something counts, and what did not count stays an attribute', () => {
+    const span = llm({ 'gen_ai.input.messages': '', 'gen_ai.tool.call.arguments': 'args', 'gen_ai.prompt': 'prompt' });
+    expect(span).toMatchObject({
+      input: 'args',
+      attributes: { 'gen_ai.input.messages': '', 'gen_ai.prompt': 'prompt' },
+    });
+  });
+
+  it('indexed prompts in the order of their numbers', () => {
+    const span = llm({
+      'gen_ai.prompt.10.role': 'user',
+      'gen_ai.prompt.10.content': 'last',
+      'gen_ai.prompt.2.role': 'human',
+      'gen_ai.prompt.2.content': 'first',
+      'gen_ai.prompt.x.content': 'kept',
+      'gen_ai.completion.0.role': 'assistant',
+      'gen_ai.completion.0.tool_calls.0.name': 'weather',
+      'gen_ai.completion.0.tool_calls.0.arguments': '{}',
+      'gen_ai.completion.0.finish_reason': 'tool_calls',
+    });
+    expect(JSON.parse(span?.input ?? '')).toEqual([
+      { role: 'user', content: 'first' },
+      { role: 'user', content: 'last' },
+    ]);
+    expect(JSON.parse(span?.output ?? '')).toEqual([
+      { role: 'assistant', content: '', tool_calls: [{ name: 'weather', arguments: '{}' }] },
+    ]);
+    expect(span?.inputPreview).toBe('last');
+    expect(span?.attributes).toEqual({
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.prompt.x.content': 'kept',
+      'gen_ai.completion.0.finish_reason': 'tool_calls',
+    });
+  });
+
+  it('message events, which stay events', () => {
+    const events = [
+      anEvent('gen_ai.system.message', { content: 'Be brief.' }),
+      anEvent('gen_ai.user.message', { 'gen_ai.event.content': '{"content":"hello"}' }),
+      anEvent('gen_ai.content.prompt', { 'gen_ai.prompt': 'as text' }),
+      anEvent('gen_ai.choice', { 'gen_ai.event.content': '{"index":0,"message":{"content":"hi"}}' }),
+      anEvent('other', {}),
+    ];
+    const span = read({ attributes: { 'gen_ai.operation.name': 'chat' }, events });
+    expect(JSON.parse(span?.input ?? '')).toEqual([
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: 'hello' },
+      { role: 'user', content: 'as text' },
+    ]);
+    expect(span?.output).toBe('[{"role":"assistant","content":"hi"}]');
+    expect(span?.events).toHaveLength(5);
+  });
+
+  it('the preview is the latest that a user said, at most 240 characters and never half of one', () => {
+    const preview = (text: string) =>
+      llm({ 'gen_ai.input.messages': JSON.stringify([{ role: 'user', content: text }]) })?.inputPreview;
+    expect(preview('a'.repeat(240))).toBe('a'.repeat(240));
+    expect(preview('a'.repeat(241))).toBe('a'.repeat(240));
+    expect(preview(`${'a'.repeat(239)}🌍`)).toBe('a'.repeat(239));
+    const unsaid = '[{"role":"user","content":"first"},{"role":"user","content":" "},{"role":"tool","content":"t"}]';
+    expect(llm({ 'gen_ai.input.messages': unsaid })?.inputPreview).toBe('first');
+    const nobody = '[{"role":"system","content":"s"}]';
+    expect(llm({ 'gen_ai.input.messages': nobody })?.inputPreview).toBe(nobody);
+  });
+});

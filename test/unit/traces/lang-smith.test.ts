@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { readSpans } from '../../../src/domain/traces/read-span.ts';
+import type { RawSpan } from '../../../src/domain/traces/span.ts';
+import { aRawSpan } from '../../support/raw-span.ts';
+
+const LANGSMITH = { name: 'langsmith', version: '1', attributes: {} };
+const read = (differing: Partial<RawSpan>) =>
+  readSpans([aRawSpan({ parentSpanId: 'aaaaaaaaaaaaaaaa', instrumentationScope: LANGSMITH, ...differing })], {
+    teamId: '',
+    keyHash: 'k',
+  })[0];
+
+const human = { lc: 1, type: 'constructor', id: ['langchain', 'HumanMessage'], kwargs: { content: 'hello' } };
+const ai = { lc: 1, type: 'constructor', id: ['langchain', 'AIMessage'], kwargs: { content: 'hi', type: 'ai' } };
+
+describe('LangSmith', () => {
+  it.each([
+    ['a declared kind', { attributes: { 'langsmith.span.kind': 'llm' } }, 'llm'],
+    ['a kind of its own', { attributes: { 'langsmith.span.kind': 'parser' } }, 'chain'],
+    ['a chain', { attributes: { 'langsmith.span.kind': 'chain' } }, 'chain'],
+    ['a root', { parentSpanId: null }, 'agent'],
+    ['a chain named like its agent', { name: 'a', attributes: { 'langsmith.metadata.lc_agent_name': 'a' } }, 'agent'],
+    ['a step of the framework', { name: 'Retry.wrap_model_call' }, 'framework'],
+    ['anything else', { name: 'step' }, 'chain'],
+  ])('%s', (_what, differing, type) => {
+    expect(read(differing)?.type).toBe(type);
+  });
+
+  it('a model call: the first batch in, the first generation out', () => {
+    const attributes = {
+      'langsmith.span.kind': 'llm',
+      'langsmith.metadata.ls_model_name': 'm',
+      'gen_ai.prompt': JSON.stringify({ messages: [[human], [ai]] }),
+      'gen_ai.completion': JSON.stringify({ generations: [[{ text: 'hi', message: ai }]] }),
+    };
+    expect(read({ attributes })).toMatchObject({
+      model: 'm',
+      input: '[{"role":"user","content":"hello"}]',
+      output: '[{"role":"assistant","content":"hi"}]',
+      inputPreview: 'hello',
+      attributes: { 'langsmith.span.kind': 'llm', 'langsmith.metadata.ls_model_name': 'm' },
+    });
+  });
+
+  it('a model call without messages has an empty list, and an answer of another making as it is', () => {
+    const attributes = { 'langsmith.span.kind': 'llm', 'gen_ai.completion': 'plain' };
+    expect(read({ attributes })).toMatchObject({ input: '[]', output: 'plain' });
+  });
+
+  it('an agent: its messages in, the last of them out', () => {
+    const stored = { type: 'human', data: { content: 'hello' } };
+    const attributes = {
+      'gen_ai.prompt': JSON.stringify({ messages: [stored] }),
+      'gen_ai.completion': JSON.stringify({ messages: [stored, ai] }),
+    };
+    expect(read({ parentSpanId: null, attributes })).toMatchObject({
+      input: '[{"role":"user","content":"hello"}]',
+      output: '[{"role":"assistant","content":"hi"}]',
+    });
+  });
+
+  it.each([
+    ['a value', { output: { sky: 'grey' } }, '{"sky":"grey"}'],
+    ['text', { output: 'grey' }, 'grey'],
+    ['a command', { output: { update: { messages: [human, ai] } } }, 'hi'],
+    ['something else', { result: 1 }, '{"result":1}'],
+  ])('a tool gives %s', (_what, completion, output) => {
+    const attributes = {
+      'langsmith.span.kind': 'tool',
+      'gen_ai.prompt': '{"city":"Bonn"}',
+      'gen_ai.completion': JSON.stringify(completion),
+    };
+    expect(read({ attributes })).toMatchObject({ type: 'tool', input: '{"city":"Bonn"}', output });
+  });
+});

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { readSpans } from '../../../src/domain/traces/read-span.ts';
+import type { RawSpan } from '../../../src/domain/traces/span.ts';
+import { aRawSpan } from '../../support/raw-span.ts';
+
+const read = (attributes: RawSpan['attributes'], parentSpanId: string | null = 'aaaaaaaaaaaaaaaa') =>
+  readSpans([aRawSpan({ attributes, parentSpanId })], { teamId: '', keyHash: 'k' })[0];
+
+describe('OpenInference', () => {
+  it.each([
+    ['LLM', 'llm'],
+    ['tool', 'tool'],
+    ['Retriever', 'retriever'],
+    ['RERANKER', 'reranker'],
+    ['GUARDRAIL', 'guardrail'],
+    ['CHAIN', 'chain'],
+    ['SOMETHING', 'chain'],
+    ['', 'chain'],
+  ])('kind %j is %s', (kind, type) => {
+    expect(read({ 'openinference.span.kind': kind })?.type).toBe(type);
+  });
+
+  it('the outermost chain, or a root of no known kind, may be an agent', () => {
+    expect(read({ 'openinference.span.kind': 'CHAIN' }, null)?.type).toBe('agent');
+    expect(read({ 'openinference.span.kind': 'SOMETHING' }, null)?.type).toBe('agent');
+    expect(read({ 'openinference.span.kind': 'LLM' }, null)?.type).toBe('llm');
+  });
+
+  it('reads spread messages, model and tokens, and keeps what has no place', () => {
+    const span = read({
+      'openinference.span.kind': 'LLM',
+      'llm.model_name': 'm',
+      'llm.token_count.prompt': 12,
+      'llm.token_count.completion': 3,
+      'gen_ai.usage.input_tokens': 99,
+      'llm.input_messages.0.message.role': 'user',
+      'llm.input_messages.0.message.contents.0.message_content.text': 'Look at',
+      'llm.input_messages.0.message.contents.0.message_content.type': 'text',
+      'llm.input_messages.0.message.contents.1.message_content.text': 'this',
+      'llm.input_messages.1.message.role': 'tool',
+      'llm.input_messages.1.message.name': 'weather',
+      'llm.input_messages.1.message.content': 'grey',
+      'llm.output_messages.0.message.role': 'assistant',
+      'llm.output_messages.0.message.tool_calls.0.tool_call.id': 'c1',
+      'llm.output_messages.0.message.tool_calls.0.tool_call.function.name': 'weather',
+      'llm.output_messages.0.message.tool_calls.0.tool_call.function.arguments': '{"city":"Bonn"}',
+      'input.value': 'raw',
+    });
+    expect(span).toMatchObject({ model: 'm', inputTokens: 12, outputTokens: 3, inputPreview: 'Look at\n\nthis' });
+    expect(JSON.parse(span?.input ?? '')).toEqual([
+      { role: 'user', content: 'Look at\n\nthis' },
+      { role: 'tool', content: 'grey', name: 'weather' },
+    ]);
+    expect(JSON.parse(span?.output ?? '')).toEqual([
+      { role: 'assistant', content: '', tool_calls: [{ name: 'weather', arguments: '{"city":"Bonn"}', id: 'c1' }] },
+    ]);
+    expect(Object.keys(span?.attributes ?? {})).toEqual([
+      'openinference.span.kind',
+      'llm.model_name',
+      'llm.token_count.prompt',
+      'llm.token_count.completion',
+      'gen_ai.usage.input_tokens',
+      'llm.input_messages.0.message.contents.0.message_content.type',
+      'input.value',
+    ]);
+  });
+
+  it('reads plain values, the embedding model, and tokens under GenAI names', () => {
+    const span = read({
+      'openinference.span.kind': 'EMBEDDING',
+      'embedding.model_name': 'e',
+      'gen_ai.usage.input_tokens': 4,
+      'input.value': 'text',
+      'output.value': 'vector',
+    });
+    expect(span).toMatchObject({ type: 'embedding', model: 'e', inputTokens: 4, input: 'text', output: 'vector' });
+    expect(span?.attributes['input.value']).toBeUndefined();
+  });
+});

@@ -1,0 +1,181 @@
+import { describe, expect, it } from 'vitest';
+import { readSpans } from '../../../src/domain/traces/read-span.ts';
+import type { RawSpan, Span } from '../../../src/domain/traces/span.ts';
+import { aRawSpan, anEvent } from '../../support/raw-span.ts';
+
+const OWNER = { teamId: 'team-1', keyHash: 'key-1' };
+
+function read(differing: Partial<RawSpan>, maxValueBytes?: number): Span {
+  const [span] = readSpans([aRawSpan(differing)], OWNER, maxValueBytes);
+  if (span === undefined) throw new Error('a span went missing');
+  return span;
+}
+
+describe('a span without meaning of its own', () => {
+  it('keeps everything, as text', () => {
+    const span = read({
+      parentSpanId: 'aaaaaaaaaaaaaaaa',
+      kind: 'SERVER',
+      status: 'ok',
+      attributes: { text: 'a', flag: true, count: 3, big: 2n ** 60n, bytes: Uint8Array.of(0xff, 0x61), none: null },
+      events: [anEvent('e', { list: [1, 'two', 3n, null, Number.NaN, Uint8Array.of(0x62)], map: { k: { n: 1.5 } } })],
+      links: [{ traceId: '1'.repeat(32), spanId: '2'.repeat(16), attributes: { l: false } }],
+      resource: { attributes: { 'service.name': 'support', pid: 7 } },
+    });
+    expect(span).toEqual({
+      traceId: '0af7651916cd43dd8448eb211c80319c',
+      spanId: 'b7ad6b7169203331',
+      parentSpanId: 'aaaaaaaaaaaaaaaa',
+      name: 'step',
+      kind: 'SERVER',
+      type: 'chain',
+      agent: '',
+      service: 'support',
+      startNs: 1_760_000_000_000_000_000n,
+      endNs: 1_760_000_002_000_000_000n,
+      status: 'ok',
+      error: null,
+      model: null,
+      inputTokens: 0,
+      outputTokens: 0,
+      inputPreview: '',
+      requestId: null,
+      cost: null,
+      input: '',
+      output: '',
+      attributes: {
+        text: 'a',
+        flag: 'true',
+        count: '3',
+        big: '1152921504606846976',
+        bytes: '\ufffda',
+        none: 'null',
+      },
+      resourceAttributes: { 'service.name': 'support', pid: '7' },
+      events: [
+        {
+          name: 'e',
+          timeNs: 1_760_000_000_000_000_000n,
+          attributes: { list: '[1,"two",3,null,"NaN","b"]', map: '{"k":{"n":1.5}}' },
+        },
+      ],
+      links: [{ traceId: '1'.repeat(32), spanId: '2'.repeat(16), attributes: { l: 'false' } }],
+    });
+  });
+
+  it('is an agent when it is a root', () => {
+    expect(read({}).type).toBe('agent');
+  });
+
+  it('keeps an attribute of any name', () => {
+    const attributes = Object.defineProperty({}, '__proto__', { value: 'odd', enumerable: true });
+    expect(Object.entries(read({ attributes }).attributes)).toEqual([['__proto__', 'odd']]);
+  });
+});
+
+describe('whose a span is', () => {
+  it('is never what its resource claims', () => {
+    const claimed = { 'litellm.team_id': 'other', 'litellm.api_key_hash': 'other', 'litellm.org_id': 'other', a: '1' };
+    expect(read({ resource: { attributes: claimed } }).resourceAttributes).toEqual({
+      'litellm.team_id': 'team-1',
+      'litellm.api_key_hash': 'key-1',
+      'litellm.org_id': '',
+      a: '1',
+    });
+  });
+
+  it('spans of one resource share its text', () => {
+    const resource = { attributes: { 'service.name': 's' } };
+    const [first, second] = readSpans([aRawSpan({ resource }), aRawSpan({ resource })], OWNER);
+    expect(first?.resourceAttributes).toBe(second?.resourceAttributes);
+  });
+});
+
+describe('what went wrong', () => {
+  const exception = anEvent('exception', { 'exception.message': 'no such order', 'exception.type': 'KeyError' });
+  it.each([
+    ['the status message', { statusMessage: 'timed out', events: [exception] }, 'timed out'],
+    ['else the first exception', { events: [anEvent('log', {}), exception] }, 'no such order'],
+    ['else its type', { events: [anEvent('exception', { 'exception.type': 'KeyError' }), exception] }, 'KeyError'],
+    ['else nothing', { status: 'error' as const, events: [anEvent('exception', {})] }, null],
+  ])('%s', (_what, differing, error) => {
+    expect(read(differing).error).toBe(error);
+  });
+});
+
+describe('token counts', () => {
+  const count = (value: RawSpan['attributes'][string]) =>
+    read({ attributes: { 'gen_ai.usage.input_tokens': value } }).inputTokens;
+
+  it.each([
+    [0, 0],
+    [4_294_967_295, 4_294_967_295],
+    ['100', 100],
+    [' 100 ', 100],
+    ['', 0],
+    ['many', 0],
+  ])('%j counts %j', (value, counted) => {
+    expect(count(value)).toBe(counted);
+  });
+
+  it.each([-1, 4_294_967_296, 1.5, 2n ** 60n, '-5', '4294967296', [1], null])(
+    'an odd one counts nothing and stays an attribute: %s',
+    (value) => {
+      const span = read({ attributes: { 'gen_ai.usage.output_tokens': value } });
+      expect(span.outputTokens).toBe(0);
+      expect(Object.keys(span.attributes)).toEqual(['gen_ai.usage.output_tokens']);
+    },
+  );
+
+  it('older names count when the newer are absent', () => {
+    const older = { 'gen_ai.usage.prompt_tokens': 7, 'gen_ai.usage.completion_tokens': 8 };
+    expect(read({ attributes: older })).toMatchObject({ inputTokens: 7, outputTokens: 8 });
+    const both = { ...older, 'gen_ai.usage.input_tokens': 1, 'gen_ai.usage.output_tokens': 0 };
+    expect(read({ attributes: both })).toMatchObject({ inputTokens: 1, outputTokens: 0 });
+  });
+});
+
+describe('the agent a span belongs to', () => {
+  it.each([
+    ['its own name', { 'gen_ai.agent.name': 'a', 'agent.name': 'b' }, 'a'],
+    ['a plainer name', { 'agent.name': 'b', 'openclaw.agent': 'c' }, 'b'],
+    ['a vendor name', { 'openclaw.agent': 'c', 'langsmith.metadata.lc_agent_name': 'd' }, 'c'],
+    ['the framework name', { 'langsmith.metadata.lc_agent_name': 'd' }, 'd'],
+    ['the one its resource names', {}, 'r'],
+    ['OpenInference first', { 'openinference.span.kind': 'LLM', 'agent.name': 'b', 'gen_ai.agent.name': 'a' }, 'b'],
+  ])('%s', (_what, attributes, agent) => {
+    expect(read({ attributes, resource: { attributes: { 'gen_ai.agent.name': 'r' } } }).agent).toBe(agent);
+  });
+
+  it('a placeholder is no name', () => {
+    const attributes = { 'openinference.span.kind': 'AGENT', 'agent.name': 'Agent' };
+    const scope = (name: string) => ({ name, version: '', attributes: {} });
+    const from = (name: string) => read({ attributes, instrumentationScope: scope(name) }).agent;
+    expect(from('openinference.instrumentation.claude_agent_sdk')).toBe('');
+    expect(from('openinference.instrumentation.other')).toBe('Agent');
+  });
+});
+
+describe('long values', () => {
+  it('are cut to their first bytes wherever they stand, and say how many are gone', () => {
+    const long = 'x'.repeat(65_537);
+    const cut = `${'x'.repeat(65_536)}…[truncated 1 bytes]`;
+    const span = read({
+      statusMessage: long,
+      attributes: { a: long, 'gen_ai.tool.call.arguments': long, 'gen_ai.tool.call.result': long },
+      events: [anEvent('e', { a: long })],
+      resource: { attributes: { a: long } },
+    });
+    expect(span).toMatchObject({ error: cut, input: cut, output: cut, attributes: { a: cut } });
+    expect(span.events[0]?.attributes).toEqual({ a: cut });
+    expect(span.resourceAttributes).toEqual({ a: cut });
+    expect(read({ attributes: { a: long.slice(1) } }).attributes).toEqual({ a: long.slice(1) });
+  });
+
+  it('a name that rows are grouped by is cut at 512 bytes; the attribute is not', () => {
+    const long = 'm'.repeat(600);
+    const span = read({ attributes: { 'gen_ai.request.model': long } });
+    expect(span.model).toBe(`${'m'.repeat(512)}…[truncated 88 bytes]`);
+    expect(span.attributes).toEqual({ 'gen_ai.request.model': long });
+  });
+});

@@ -1,0 +1,110 @@
+import { expect, it } from 'vitest';
+import { createLoaders } from '../../../resolvers/loaders.ts';
+import type { Platform, Scope } from '../../../resolvers/scope.ts';
+import { ingestTraces, type TraceUpdate, watchTraces } from '../../../resolvers/traces.ts';
+import type { Caller } from '../../../src/domain/caller.ts';
+import { Forbidden } from '../../../src/domain/errors.ts';
+import { createBus } from '../../../src/runtime/bus.ts';
+import { createMemoryTraceStore } from '../../support/memory-trace-store.ts';
+import { aRawSpan } from '../../support/raw-span.ts';
+
+const QUEUE_LIMIT = 3;
+const caller = (keyHash: string, teamId: string | null = null): Caller => ({
+  role: 'internal_user',
+  keyHash,
+  key: null,
+  teamId,
+  userId: null,
+});
+
+function aHouse() {
+  const bus = createBus({ queueLimit: QUEUE_LIMIT });
+  // The trace operations use nothing else of the platform.
+  const platform = { stores: { traces: createMemoryTraceStore() }, bus } as unknown as Platform;
+  const scope = (who: Caller | null, signal = new AbortController().signal): Scope => ({
+    platform,
+    caller: who,
+    signal,
+    loaders: createLoaders(platform.stores, who),
+  });
+  const ingest = (who: Caller, digit: string, spanDigit = '1') =>
+    ingestTraces(scope(who), { spans: [aRawSpan({ traceId: digit.repeat(32), spanId: spanDigit.repeat(16) })] });
+  return { bus, scope, ingest };
+}
+
+const seen = ({ value }: IteratorResult<TraceUpdate>) => [
+  value?.trace.traceId[0],
+  value?.trace.spanCount,
+  value?.missed,
+];
+
+it('tells of each trace as it stands once its spans are stored, to those who may read it', async () => {
+  const { scope, ingest } = aHouse();
+  const mine = caller('mine', 'team-1');
+  const updates = watchTraces(scope(caller('another key', 'team-1')), {});
+  await ingest(caller('other', 'team-2'), 'f');
+  await ingest(caller('mine'), 'e');
+  await ingest(mine, 'a');
+  await ingest(mine, 'a', '2');
+  expect([seen(await updates.next()), seen(await updates.next())]).toEqual([
+    ['a', 1, 0],
+    ['a', 2, 0],
+  ]);
+});
+
+it('a resend is no news', async () => {
+  const { scope, ingest } = aHouse();
+  const me = caller('me');
+  const updates = watchTraces(scope(me), {});
+  await ingest(me, 'a');
+  await ingest(me, 'a');
+  await ingest(me, 'b');
+  expect([seen(await updates.next()), seen(await updates.next())]).toEqual([
+    ['a', 1, 0],
+    ['b', 1, 0],
+  ]);
+});
+
+it('can be asked for one trace', async () => {
+  const { scope, ingest } = aHouse();
+  const me = caller('me');
+  const updates = watchTraces(scope(me), { traceId: 'B'.repeat(32) });
+  await ingest(me, 'a');
+  await ingest(me, 'b');
+  expect(seen(await updates.next())).toEqual(['b', 1, 0]);
+});
+
+it('says how many a slow reader missed', async () => {
+  const { scope, ingest } = aHouse();
+  const me = caller('me');
+  const updates = watchTraces(scope(me), {});
+  for (const digit of ['1', '2', '3', '4', '5']) await ingest(me, digit);
+  expect(seen(await updates.next())).toEqual(['3', 1, 2]);
+  expect(seen(await updates.next())).toEqual(['4', 1, 0]);
+});
+
+it('leaving while waiting takes effect at once', async () => {
+  const { bus, scope } = aHouse();
+  const updates = watchTraces(scope(caller('me')), {});
+  const waiting = updates.next();
+  expect(bus.subscriberCount()).toBe(1);
+  expect(await updates.return?.()).toEqual({ done: true, value: undefined });
+  expect(bus.subscriberCount()).toBe(0);
+  expect(await waiting).toEqual({ done: true, value: undefined });
+  expect(await updates.next()).toEqual({ done: true, value: undefined });
+});
+
+it('ends when the caller is gone', async () => {
+  const { bus, scope } = aHouse();
+  const gone = new AbortController();
+  const updates = watchTraces(scope(caller('me'), gone.signal), {});
+  const waiting = updates.next();
+  gone.abort();
+  expect(await waiting).toEqual({ done: true, value: undefined });
+  expect(bus.subscriberCount()).toBe(0);
+});
+
+it('is for those with a key', () => {
+  const { scope } = aHouse();
+  expect(() => watchTraces(scope(null), {})).toThrow(Forbidden);
+});
