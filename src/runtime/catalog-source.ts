@@ -19,6 +19,8 @@ export interface CatalogSourceOptions {
   readonly refreshSeconds: number;
   readonly clock: Clock;
   readonly log: Log;
+  /** Told after every swap to data that differs. What it throws is logged and changes nothing. */
+  readonly swapped?: (from: CatalogSnapshot, to: CatalogSnapshot) => void;
   /** By default that of the library the gateway calls with: the built-in one would be loaded a second time. */
   readonly fetch?: Fetch;
   /** From 0 to 1, exclusive; spreads the looks of many processes. */
@@ -60,14 +62,24 @@ export function createCatalogSource(options: CatalogSourceOptions): RefreshingCa
   let timer: NodeJS.Timeout | undefined;
   let looking: Promise<void> | null = null;
 
+  function tell(from: CatalogSnapshot, to: CatalogSnapshot): void {
+    try {
+      options.swapped?.(from, to);
+    } catch (error) {
+      log.error({ err: error, snapshot: to.id }, 'a follower of the catalog failed');
+    }
+  }
+
   /** Swaps in what was read, or says why not. */
   async function take({ bytes, source }: Download): Promise<string | null> {
     try {
       const { sha256, entries } = await parsePriceMap(bytes, current.entries.length);
       const id = snapshotIdOf(sha256);
       if (id === current.id && source === current.source) return null;
+      const from = current;
       current = createSnapshot({ id, takenAt: clock.now(), source, entries });
       log.info({ source, entries: entries.length, snapshot: id }, 'catalog refreshed');
+      if (id !== from.id) tell(from, current);
       return null;
     } catch (error) {
       if (error instanceof MapRejected) return error.message;

@@ -109,6 +109,40 @@ describe('following a live price map', () => {
     expect(source.current()).toBe(first);
   });
 
+  it('tells of every swap to data that differs, and goes on when who was told fails', async () => {
+    const swaps: [string, string][] = [];
+    const { log, lines } = recordingLog();
+    catalog = createCatalogSource({
+      url: upstream.url,
+      refreshSeconds: 60,
+      clock: systemClock,
+      log,
+      swapped(from, to) {
+        swaps.push([from.id, to.id]);
+        if (swaps.length === 1) throw new Error('not listening');
+      },
+    });
+    const ids = [catalog.current().id];
+    for (const version of [1, 1, 2]) {
+      answer = sends(mapOf(3_000, version));
+      await catalog.refresh();
+      ids.push(catalog.current().id);
+    }
+    const [built, one, again, two] = ids;
+    expect([swaps, one === again]).toEqual([
+      [
+        [built, one],
+        [one, two],
+      ],
+      true,
+    ]);
+    expect(lines).toEqual([
+      'info catalog refreshed',
+      'error a follower of the catalog failed',
+      'info catalog refreshed',
+    ]);
+  });
+
   it.each<[string, Answer, string]>([
     ['is no JSON', (response) => void response.end('<html>'), 'the price map is no JSON; it may have been cut short'],
     [
