@@ -1,17 +1,8 @@
-import type { CatalogSnapshot, TokenPrices } from '../domain/catalog/catalog.ts';
-import { tokenPricesOf } from '../domain/catalog/prices.ts';
+import type { CatalogSnapshot } from '../domain/catalog/catalog.ts';
+import { readTariff, tierFor, type Tariff } from '../domain/catalog/prices.ts';
 import type { Usage } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
 import { type Rate, times, type Usd, usdFromAtto } from '../domain/money.ts';
-
-type PriceRow = Readonly<Record<string, unknown>>;
-
-/** What a deployment's tokens cost, with the rates that hold above a number of input tokens. */
-export interface Tariff {
-  readonly base: TokenPrices;
-  /** Highest bound first. */
-  readonly tiers: readonly { readonly above: number; readonly prices: TokenPrices }[];
-}
 
 /**
  * The tariff of a deployment: its own prices where the configuration sets them, else the catalog's row for
@@ -25,26 +16,7 @@ export function tariffOf(deployment: Deployment, catalog: CatalogSnapshot): Tari
     .filter((name) => name !== null)
     .map((name) => catalog.find(name))
     .find((found) => found !== null);
-  const row: PriceRow = { ...entry?.row, ...priceOverrides };
-  const base = tokenPricesOf(row);
-  if (base.input === null && base.output === null) return null;
-  return { base, tiers: tiersOf(row) };
-}
-
-const TIER =
-  /^(input_cost_per_token|output_cost_per_token|cache_read_input_token_cost|cache_creation_input_token_cost|output_cost_per_reasoning_token)_above_(\d+)k_tokens$/;
-
-function tiersOf(row: PriceRow): Tariff['tiers'] {
-  const bounds = new Set(Object.keys(row).flatMap((key) => TIER.exec(key)?.[2] ?? []));
-  return [...bounds]
-    .map((bound) => {
-      const raised = Object.entries(row).flatMap(([key, value]) => {
-        const match = TIER.exec(key);
-        return match?.[1] !== undefined && match[2] === bound ? [[match[1], value] as const] : [];
-      });
-      return { above: Number(bound) * 1000, prices: tokenPricesOf({ ...row, ...Object.fromEntries(raised) }) };
-    })
-    .toSorted((left, right) => right.above - left.above);
+  return readTariff({ ...entry?.row, ...priceOverrides });
 }
 
 /**
@@ -53,7 +25,7 @@ function tiersOf(row: PriceRow): Tariff['tiers'] {
  * tier's bound the whole call is billed at the tier. Null when tokens were used that no rate covers.
  */
 export function costOf(tariff: Tariff, usage: Usage): Usd | null {
-  const prices = tariff.tiers.find(({ above }) => usage.inputTokens > above)?.prices ?? tariff.base;
+  const prices = tierFor(tariff, usage.inputTokens)?.prices ?? tariff.base;
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } = usage;
   const reasoning = Math.min(reasoningTokens, outputTokens);
   const parts: readonly (readonly [Rate | null, number])[] = [

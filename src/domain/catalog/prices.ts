@@ -1,13 +1,106 @@
-import { rateFrom } from '../money.ts';
+import { type Rate, rateFrom } from '../money.ts';
 import type { TokenPrices } from './catalog.ts';
 
-/** What a token costs by a row of the price map, or by any row that uses its keys. */
-export function tokenPricesOf(row: Readonly<Record<string, unknown>>): TokenPrices {
+/** A row of the price map, or any row that uses its keys. */
+export type PriceRow = Readonly<Record<string, unknown>>;
+
+/** What tokens cost, with the prices that hold when one request has more input tokens than a bound. */
+export interface Tariff {
+  readonly base: TokenPrices;
+  /** Highest bound first. */
+  readonly tiers: readonly Tier[];
+  /** The most input tokens that the source prices at all; null when it names no end. */
+  readonly pricedUpTo: number | null;
+}
+
+/** Prices that hold for a whole request with more than `above` input tokens, cached ones included. */
+export interface Tier {
+  readonly above: number;
+  readonly prices: TokenPrices;
+}
+
+/** What a token costs by a row. */
+export function tokenPricesOf(row: PriceRow): TokenPrices {
+  const input = rateFrom(row['input_cost_per_token']);
   return {
-    input: rateFrom(row['input_cost_per_token']),
+    input,
     output: rateFrom(row['output_cost_per_token']),
-    cacheRead: rateFrom(row['cache_read_input_token_cost']),
-    cacheWrite: rateFrom(row['cache_creation_input_token_cost']),
+    cacheRead: rateFrom(row['cache_read_input_token_cost'] ?? row['input_cost_per_token_cache_hit']),
+    cacheWrite: writePrice(rateFrom(row['cache_creation_input_token_cost']), input),
     reasoning: rateFrom(row['output_cost_per_reasoning_token']),
   };
+}
+
+/**
+ * Where a cache is filled without a surcharge the map says zero, but the tokens themselves are still input:
+ * then there is no price of writing, and input's holds.
+ */
+function writePrice(write: Rate | null, input: Rate | null): Rate | null {
+  return write === 0n && input !== null && input > 0n ? null : write;
+}
+
+/** Reads what a row says of tokens; null when it names no token price (ADR 0015). */
+export function readTariff(row: PriceRow): Tariff | null {
+  const steps = stepsOf(row);
+  const [first] = steps;
+  // A flat price beside steps is that of the first, unless a configuration set it: so it wins.
+  const base = tokenPricesOf({ ...first?.row, ...row });
+  if (base.input === null && base.output === null) return null;
+  const raised = first
+    ? steps.slice(1).map(({ above, row: step }) => ({ above, prices: tokenPricesOf({ ...row, ...step }) }))
+    : tiersOf(row);
+  const tiers = raised.toSorted((left, right) => right.above - left.above);
+  return { base, tiers, pricedUpTo: steps.at(-1)?.upTo ?? null };
+}
+
+/** The tier whose prices hold for a request with so many input tokens; null at the base prices. */
+export function tierFor({ tiers }: Tariff, inputTokens: number): Tier | null {
+  return tiers.find(({ above }) => inputTokens > above) ?? null;
+}
+
+const TOKEN_PRICES =
+  'input_cost_per_token|output_cost_per_token|cache_read_input_token_cost|cache_creation_input_token_cost|output_cost_per_reasoning_token';
+const RAISED = new RegExp(`^(${TOKEN_PRICES})_above_(\\d+)k_tokens$`);
+
+/** Tiers written as `<price>_above_<n>k_tokens`. What a tier does not name stays as it is below. */
+function tiersOf(row: PriceRow): readonly Tier[] {
+  const byBound = new Map<string, Record<string, unknown>>();
+  for (const [key, value] of Object.entries(row)) {
+    const [, price, bound] = RAISED.exec(key) ?? [];
+    if (price === undefined || bound === undefined || rateFrom(value) === null) continue;
+    byBound.set(bound, { ...byBound.get(bound), [price]: value });
+  }
+  return [...byBound].map(([bound, raised]) => ({
+    above: Number(bound) * 1000,
+    prices: tokenPricesOf({ ...row, ...raised }),
+  }));
+}
+
+interface Step {
+  readonly above: number;
+  readonly upTo: number;
+  readonly row: PriceRow;
+}
+
+/** Tiers written as `tiered_pricing`, lowest first; the last one holds beyond its end too. What is unreadable is none. */
+function stepsOf(row: PriceRow): readonly Step[] {
+  const list = row['tiered_pricing'];
+  if (!Array.isArray(list)) return [];
+  return list
+    .flatMap((step: unknown): Step[] => {
+      if (typeof step !== 'object' || step === null) return [];
+      const { range, ...prices } = step as PriceRow;
+      if (!Array.isArray(range)) return [];
+      const [above, upTo] = range as readonly unknown[];
+      return typeof above === 'number' && typeof upTo === 'number' ? [{ above, upTo, row: prices }] : [];
+    })
+    .toSorted((left, right) => left.above - right.above);
+}
+
+const BATCH = /_batches$/;
+
+/** The row with its prices for work sent as a batch in place of the usual ones, where it has such. */
+export function batchRowOf(row: PriceRow): PriceRow {
+  const batch = Object.entries(row).filter(([key, price]) => BATCH.test(key) && rateFrom(price) !== null);
+  return { ...row, ...Object.fromEntries(batch.map(([key, price]) => [key.replace(BATCH, ''), price])) };
 }

@@ -1,18 +1,126 @@
-import { expect, it } from 'vitest';
-import { tokenPricesOf } from '../../../src/domain/catalog/prices.ts';
+import { describe, expect, it } from 'vitest';
+import type { TokenPrices } from '../../../src/domain/catalog/catalog.ts';
+import { batchRowOf, type PriceRow, readTariff, tierFor, tokenPricesOf } from '../../../src/domain/catalog/prices.ts';
+import { rateFrom } from '../../../src/domain/money.ts';
 
-it('reads token prices exactly, in attodollars', () => {
+const NONE: TokenPrices = { input: null, output: null, cacheRead: null, cacheWrite: null, reasoning: null };
+/** Prices as USD per million tokens, which are easier to read. */
+const prices = (perMillion: Partial<Record<keyof TokenPrices, number>>): TokenPrices => ({
+  ...NONE,
+  ...Object.fromEntries(Object.entries(perMillion).map(([kind, price]) => [kind, rateFrom(`${price}e-6`)])),
+});
+
+describe('the price of a token', () => {
+  it('is read exactly, in attodollars', () => {
+    const row = {
+      input_cost_per_token: 2.5e-6,
+      output_cost_per_token: 0,
+      cache_read_input_token_cost: '3e-8',
+      cache_creation_input_token_cost: 1.25e-7,
+    };
+    expect(tokenPricesOf(row)).toEqual({
+      input: 2_500_000_000_000n,
+      output: 0n,
+      cacheRead: 30_000_000_000n,
+      cacheWrite: 125_000_000_000n,
+      reasoning: null,
+    });
+  });
+  it('of cached input is taken from the older key where only that is there', () => {
+    const older = { input_cost_per_token: 3e-7, input_cost_per_token_cache_hit: 6e-9 };
+    expect(tokenPricesOf(older)).toEqual(prices({ input: 0.3, cacheRead: 0.006 }));
+    expect(tokenPricesOf({ ...older, cache_read_input_token_cost: 7e-9 }).cacheRead).toBe(rateFrom(7e-9));
+  });
+  it('of a cache write is that of input where the map says that writing adds nothing', () => {
+    expect(tokenPricesOf({ input_cost_per_token: 3e-7, cache_creation_input_token_cost: 0 }).cacheWrite).toBeNull();
+    expect(tokenPricesOf({ input_cost_per_token: 0, cache_creation_input_token_cost: 0 }).cacheWrite).toBe(0n);
+  });
+});
+
+describe('the tariff of a row', () => {
+  it.each([
+    ['no prices', { mode: 'chat' }],
+    ['a price per second only', { output_cost_per_second: 0.01 }],
+    ['steps that cannot be read', { tiered_pricing: [null, 7, { range: 'all', input_cost_per_token: 1 }, { range: [] }] }],
+    ['steps that are no list', { tiered_pricing: { input_cost_per_token: 1 } }],
+  ])('is none with %s', (_case, row: PriceRow) => {
+    expect(readTariff(row)).toBeNull();
+  });
+
+  it('has the tiers that the map writes as bounds, the highest first, each with what it leaves alone', () => {
+    const tariff = readTariff({
+      input_cost_per_token: 1e-6,
+      output_cost_per_token: 2e-6,
+      input_cost_per_token_above_128k_tokens: 3e-6,
+      output_cost_per_token_above_1000k_tokens: 5e-6,
+      input_cost_per_token_above_200k_tokens_priority: 9e-6,
+      output_cost_per_token_above_256k_tokens: null,
+    });
+    expect(tariff).toEqual({
+      base: prices({ input: 1, output: 2 }),
+      tiers: [
+        { above: 1_000_000, prices: prices({ input: 1, output: 5 }) },
+        { above: 128_000, prices: prices({ input: 3, output: 2 }) },
+      ],
+      pricedUpTo: null,
+    });
+  });
+
+  it('has the tiers that the map writes as steps, whatever their order', () => {
+    const tariff = readTariff({
+      output_cost_per_reasoning_token: 9e-6,
+      tiered_pricing: [
+        { range: [32_000, 128_000], input_cost_per_token: 3e-6, output_cost_per_token: 4e-6 },
+        { range: [0, 32_000], input_cost_per_token: 1e-6, output_cost_per_token: 2e-6 },
+      ],
+    });
+    expect(tariff).toEqual({
+      base: prices({ input: 1, output: 2, reasoning: 9 }),
+      tiers: [{ above: 32_000, prices: prices({ input: 3, output: 4, reasoning: 9 }) }],
+      pricedUpTo: 128_000,
+    });
+  });
+
+  it('lets a flat price beside steps win below the second', () => {
+    const tariff = readTariff({
+      input_cost_per_token: 7e-6,
+      tiered_pricing: [
+        { range: [0, 10], input_cost_per_token: 1e-6, output_cost_per_token: 2e-6 },
+        { range: [10, 20], input_cost_per_token: 3e-6, output_cost_per_token: 4e-6 },
+      ],
+    });
+    expect([tariff?.base, tariff?.tiers]).toEqual([
+      prices({ input: 7, output: 2 }),
+      [{ above: 10, prices: prices({ input: 3, output: 4 }) }],
+    ]);
+  });
+
+  it('is chosen by all input tokens of one request, the bound itself still below', () => {
+    const tariff = readTariff({
+      input_cost_per_token: 1e-6,
+      input_cost_per_token_above_128k_tokens: 2e-6,
+      input_cost_per_token_above_200k_tokens: 3e-6,
+    });
+    const bounds = [0, 128_000, 128_001, 200_000, 200_001, 9_000_000].map((tokens) =>
+      tariff ? (tierFor(tariff, tokens)?.above ?? 0) : null,
+    );
+    expect(bounds).toEqual([0, 0, 128_000, 128_000, 200_000, 200_000]);
+  });
+});
+
+it('puts batch prices in place of the usual ones, tier by tier', () => {
   const row = {
-    input_cost_per_token: 2.5e-6,
-    output_cost_per_token: 0,
-    cache_read_input_token_cost: '3e-8',
-    cache_creation_input_token_cost: 1.25e-7,
+    input_cost_per_token: 2e-6,
+    input_cost_per_token_batches: 1e-6,
+    output_cost_per_token: 8e-6,
+    output_cost_per_token_batches: 'soon',
+    input_cost_per_token_above_200k_tokens: 4e-6,
+    output_cost_per_token_above_200k_tokens: 9e-6,
+    output_cost_per_token_above_200k_tokens_batches: 5e-6,
   };
-  expect(tokenPricesOf(row)).toEqual({
-    input: 2_500_000_000_000n,
-    output: 0n,
-    cacheRead: 30_000_000_000n,
-    cacheWrite: 125_000_000_000n,
-    reasoning: null,
+  expect(readTariff(batchRowOf(row))).toEqual({
+    base: prices({ input: 1, output: 8 }),
+    tiers: [{ above: 200_000, prices: prices({ input: 4, output: 5 }) }],
+    pricedUpTo: null,
   });
 });

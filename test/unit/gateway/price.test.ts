@@ -91,6 +91,17 @@ describe('the cost of a call', () => {
   });
 });
 
+it('is at the step of the whole request where the map prices in steps', () => {
+  const row = {
+    tiered_pricing: [
+      { range: [0, 32_000], input_cost_per_token: 1.2e-6, output_cost_per_token: 6e-6 },
+      { range: [32_000, 128_000], input_cost_per_token: 2.4e-6, output_cost_per_token: 12e-6 },
+    ],
+  };
+  expect(cost(row, { inputTokens: 32_000, outputTokens: 100 })).toBe('0.039');
+  expect(cost(row, { inputTokens: 32_001, outputTokens: 100 })).toBe('0.0780024');
+});
+
 describe('the price of a deployment', () => {
   const rows = {
     base: { input_cost_per_token: 1 },
