@@ -1,9 +1,19 @@
 import type { CatalogEntry, CatalogSnapshot, PatternCompiler } from '../src/domain/catalog/catalog.ts';
 import { type EntryFilters, findEntries, modelFilterOf, partMatcher } from '../src/domain/catalog/find-entries.ts';
+import { assertDemands, type EntryDemands, narrowEntries } from '../src/domain/catalog/narrow-entries.ts';
 import { keepRecent, type Recent } from '../src/domain/catalog/recent.ts';
+import { type EntrySort, sortEntries } from '../src/domain/catalog/sort-entries.ts';
 import { InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { anyone } from './access.ts';
 import { operation } from './operation.ts';
+
+/** Which entries to find, and in which order. */
+export interface EntrySearch {
+  readonly filters: EntryFilters;
+  readonly demands?: EntryDemands;
+  /** The catalog's own order when it is left out. */
+  readonly sort?: EntrySort;
+}
 
 /** Entries that passed the filters, all from one state of the catalog. */
 export interface FoundEntries {
@@ -44,8 +54,10 @@ function keptOf(snapshot: CatalogSnapshot): Kept {
   return known;
 }
 
-const keyOf = ({ provider, mode, model, capabilities }: EntryFilters): string =>
-  JSON.stringify([provider, mode, model, capabilities]);
+const keyOf = ({ filters: { provider, mode, model, capabilities }, demands, sort }: EntrySearch): string =>
+  JSON.stringify([provider, mode, model, capabilities, demands, sort], (_key, value: unknown) =>
+    typeof value === 'bigint' ? String(value) : value,
+  );
 
 function matcherOf(model: string | null, patterns: PatternCompiler): ((id: string) => boolean) | null {
   const filter = modelFilterOf(model);
@@ -56,11 +68,15 @@ function matcherOf(model: string | null, patterns: PatternCompiler): ((id: strin
   return (id) => compiled.pattern.occursIn(id);
 }
 
-function find(snapshot: CatalogSnapshot, filters: EntryFilters, patterns: PatternCompiler): FoundEntries {
-  return keptOf(snapshot).found.get(keyOf(filters), () => ({
-    snapshot,
-    entries: findEntries(snapshot.entries, filters, matcherOf(filters.model, patterns)),
-  }));
+/** Finds in one state of the catalog. The same search gives the same object. Throws InvalidInput. */
+export function searchEntries(snapshot: CatalogSnapshot, search: EntrySearch, patterns: PatternCompiler): FoundEntries {
+  const { filters, demands, sort } = search;
+  if (demands) assertDemands(demands);
+  return keptOf(snapshot).found.get(keyOf(search), () => {
+    const passed = findEntries(snapshot.entries, filters, matcherOf(filters.model, patterns));
+    const narrowed = demands ? narrowEntries(passed, demands) : passed;
+    return { snapshot, entries: sort ? sortEntries(narrowed, sort) : narrowed };
+  });
 }
 
 function pageOf({ snapshot, entries }: FoundEntries, page: bigint, pageSize: number): CatalogPage {
@@ -70,12 +86,12 @@ function pageOf({ snapshot, entries }: FoundEntries, page: bigint, pageSize: num
   return { snapshot, items, totalCount, hasMore: end < totalCount, page, pageSize };
 }
 
-/** Every entry that passes the filters, in the catalog's order. Throws InvalidInput for a pattern it cannot read. */
+/** Every entry that is searched for, in its order. Throws InvalidInput for a search that means nothing. */
 export const findCatalogEntries = operation({
   name: 'findCatalogEntries',
   access: anyone,
-  run: ({ platform }, filters: EntryFilters): FoundEntries =>
-    find(platform.catalog.current(), filters, platform.patterns),
+  run: ({ platform }, search: EntrySearch): FoundEntries =>
+    searchEntries(platform.catalog.current(), search, platform.patterns),
 });
 
 /** One numbered page. `page` and `pageSize` are at least 1. Throws as `findCatalogEntries`. */
@@ -85,8 +101,8 @@ export const listCatalogEntries = operation({
   run({ platform }, input: { filters: EntryFilters; page: bigint; pageSize: number }): CatalogPage {
     const { filters, page, pageSize } = input;
     const snapshot = platform.catalog.current();
-    return keptOf(snapshot).pages.get(`${page}/${pageSize}${keyOf(filters)}`, () =>
-      pageOf(find(snapshot, filters, platform.patterns), page, pageSize),
+    return keptOf(snapshot).pages.get(`${page}/${pageSize}${keyOf({ filters })}`, () =>
+      pageOf(searchEntries(snapshot, { filters }, platform.patterns), page, pageSize),
     );
   },
 });

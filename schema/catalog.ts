@@ -1,8 +1,8 @@
 import { findCatalogEntries, findCatalogEntry, type FoundEntries } from '../resolvers/catalog.ts';
 import type { CatalogEntry, CatalogSnapshot } from '../src/domain/catalog/catalog.ts';
 import { type DeclaredFields, declaredFieldsOf, extraFieldsOf } from '../src/domain/catalog/declared-fields.ts';
-import type { EntryFilters } from '../src/domain/catalog/find-entries.ts';
 import { builder } from './builder.ts';
+import { DemandsInputType, readSearch, SortInputType } from './catalog-search.ts';
 import { decimalText } from './decimal.ts';
 import { type PageArgs, pageCost, pageOf } from './paging.ts';
 import { CatalogEntryType } from './refs.ts';
@@ -98,37 +98,6 @@ const CatalogSnapshotType = builder.objectRef<CatalogSnapshot>('CatalogSnapshot'
   }),
 });
 
-interface EntryArgs {
-  readonly provider?: string | null | undefined;
-  readonly mode?: string | null | undefined;
-  readonly model?: string | null | undefined;
-  readonly supportsVision?: boolean | null | undefined;
-  readonly supportsFunctionCalling?: boolean | null | undefined;
-  readonly supportsReasoning?: boolean | null | undefined;
-  readonly supportsAudioInput?: boolean | null | undefined;
-  readonly supportsAudioOutput?: boolean | null | undefined;
-  readonly supportsPromptCaching?: boolean | null | undefined;
-  readonly supportsResponseSchema?: boolean | null | undefined;
-}
-
-function readFilters(args: EntryArgs): EntryFilters {
-  const flags = {
-    supports_vision: args.supportsVision,
-    supports_function_calling: args.supportsFunctionCalling,
-    supports_reasoning: args.supportsReasoning,
-    supports_audio_input: args.supportsAudioInput,
-    supports_audio_output: args.supportsAudioOutput,
-    supports_prompt_caching: args.supportsPromptCaching,
-    supports_response_schema: args.supportsResponseSchema,
-  };
-  return {
-    provider: args.provider ?? null,
-    mode: args.mode ?? null,
-    model: args.model ?? null,
-    capabilities: Object.fromEntries(Object.entries(flags).filter(([, wanted]) => typeof wanted === 'boolean')),
-  };
-}
-
 const entryConnection = ({ entries, snapshot }: FoundEntries, args: PageArgs) => ({
   ...pageOf(entries, args, ({ id }) => id),
   totalCount: entries.length,
@@ -146,7 +115,7 @@ builder.queryFields((t) => ({
   catalogEntries: t.connection(
     {
       type: CatalogEntryType,
-      description: 'The models of the catalog, in its own order; every filter given must hold. At most 500 a page.',
+      description: 'The models of the catalog; every filter given must hold. At most 500 a page.',
       complexity: pageCost,
       args: {
         provider: t.arg.string({ description: 'Equal, letter case ignored.' }),
@@ -161,8 +130,10 @@ builder.queryFields((t) => ({
         supportsAudioOutput: t.arg.boolean({ description: 'Says so, or says it does not.' }),
         supportsPromptCaching: t.arg.boolean({ description: 'Says so, or says it does not.' }),
         supportsResponseSchema: t.arg.boolean({ description: 'Says so, or says it does not.' }),
+        where: t.arg({ type: DemandsInputType, description: 'What entries must offer besides.' }),
+        sort: t.arg({ type: SortInputType, description: "Without it they come in the catalog's own order." }),
       },
-      resolve: (_root, args, { scope }) => entryConnection(findCatalogEntries(scope, readFilters(args)), args),
+      resolve: (_root, args, { scope }) => entryConnection(findCatalogEntries(scope, readSearch(args)), args),
     },
     {
       name: 'CatalogEntryConnection',

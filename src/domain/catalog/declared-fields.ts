@@ -49,7 +49,8 @@ const keyOf = (name: FieldName): string => (name === 'provider' ? 'litellm_provi
 /** The keys of a row that declared fields are read from. */
 const DECLARED_KEYS: ReadonlySet<string> = new Set(['id', 'object', 'provider', ...FIELD_NAMES.map(keyOf)]);
 
-function integerOf(value: unknown): number | undefined {
+/** A limit in tokens as a row writes it, which may be text; undefined when it is none. */
+export function tokenLimitOf(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? value : undefined;
   if (typeof value !== 'string') return undefined;
   const read = integerFrom(value);
@@ -74,7 +75,7 @@ function convert(kind: Kind, value: unknown): string | number | boolean | null |
     case 'text':
       return typeof value === 'string' ? value : undefined;
     case 'integer':
-      return integerOf(value);
+      return tokenLimitOf(value);
     case 'price':
       return priceOf(value);
     case 'flag':

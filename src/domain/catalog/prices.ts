@@ -99,8 +99,10 @@ function stepsOf(row: PriceRow): readonly Step[] {
 
 const BATCH = /_batches$/;
 
-/** The row with its prices for work sent as a batch in place of the usual ones, where it has such. */
+/** The row with its prices for work sent as a batch in place of the usual ones; the row itself when it has none. */
 export function batchRowOf(row: PriceRow): PriceRow {
   const batch = Object.entries(row).filter(([key, price]) => BATCH.test(key) && rateFrom(price) !== null);
-  return { ...row, ...Object.fromEntries(batch.map(([key, price]) => [key.replace(BATCH, ''), price])) };
+  return batch.length === 0
+    ? row
+    : { ...row, ...Object.fromEntries(batch.map(([key, price]) => [key.replace(BATCH, ''), price])) };
 }

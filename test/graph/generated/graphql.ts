@@ -3,6 +3,144 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core';
+/** A capability that the price map has a key for: `VISION` is `supports_vision`. */
+export type CatalogCapability =
+  /** Decides itself how long to think. */
+  | 'ADAPTIVE_THINKING'
+  /** Takes Anthropic's compaction of long conversations. */
+  | 'ANTHROPIC_COMPACTION'
+  /** Takes Anthropic's form of thinking settings. */
+  | 'ANTHROPIC_THINKING_PAYLOAD'
+  /** Continues an answer that the caller began. */
+  | 'ASSISTANT_PREFILL'
+  /** Hears. */
+  | 'AUDIO_INPUT'
+  /** Speaks. */
+  | 'AUDIO_OUTPUT'
+  /** Takes images in tool results of Bedrock's Converse. */
+  | 'BEDROCK_CONVERSE_TOOL_RESULT_IMAGES'
+  /** Holds answers to a schema by Bedrock's own means. */
+  | 'BEDROCK_NATIVE_STRUCTURED_OUTPUT'
+  /** Reasons inline on Bedrock's chat completions. */
+  | 'BEDROCK_RUNTIME_CHAT_COMPLETIONS_INLINE_REASONING'
+  /** Takes a response format on Bedrock's chat completions. */
+  | 'BEDROCK_RUNTIME_CHAT_COMPLETIONS_RESPONSE_FORMAT'
+  /** Calls tools while reasoning on Bedrock's chat completions. */
+  | 'BEDROCK_RUNTIME_CHAT_COMPLETIONS_TOOLS_WITH_REASONING'
+  /** Answers questions about boxes in an image. */
+  | 'BOX_QUESTIONS'
+  /** Operates a computer. */
+  | 'COMPUTER_USE'
+  /** Embeds images. */
+  | 'EMBEDDING_IMAGE_INPUT'
+  /** Has a fast mode. */
+  | 'FAST_MODE'
+  /** Can be made to call a tool. */
+  | 'FORCED_TOOL_USE'
+  /** Calls tools. */
+  | 'FUNCTION_CALLING'
+  /** Takes images. */
+  | 'IMAGE_INPUT'
+  /** Takes the size of the image to make. */
+  | 'IMAGE_SIZE'
+  /** Takes the older form of thinking settings. */
+  | 'LEGACY_THINKING'
+  /** Takes reasoning effort `low`. */
+  | 'LOW_REASONING_EFFORT'
+  /** Takes reasoning effort `max`. */
+  | 'MAX_REASONING_EFFORT'
+  /** Takes system messages within a conversation. */
+  | 'MID_CONVERSATION_SYSTEM'
+  /** Takes reasoning effort `minimal`. */
+  | 'MINIMAL_REASONING_EFFORT'
+  /** Takes more than text. */
+  | 'MULTIMODAL'
+  /** Streams by itself. */
+  | 'NATIVE_STREAMING'
+  /** Holds answers to a schema by its own means. */
+  | 'NATIVE_STRUCTURED_OUTPUT'
+  /** Takes reasoning effort `none`. */
+  | 'NONE_REASONING_EFFORT'
+  /** Edits images as Nova Canvas does. */
+  | 'NOVA_CANVAS_IMAGE_EDIT'
+  /** Takes an output configuration. */
+  | 'OUTPUT_CONFIG'
+  /** Calls several tools at once. */
+  | 'PARALLEL_FUNCTION_CALLING'
+  /** Can be told whether to call tools in parallel. */
+  | 'PARALLEL_TOOL_USE_CONFIG'
+  /** Reads PDF. */
+  | 'PDF_INPUT'
+  /** Takes marks of where a cached prompt ends. */
+  | 'PROMPT_CACHE_BREAKPOINT'
+  /** Caches prompts. */
+  | 'PROMPT_CACHING'
+  /** Reasons before it answers. */
+  | 'REASONING'
+  /** Takes look-around in patterns of a schema. */
+  | 'REGEX_LOOKAROUND'
+  /** Holds answers to a JSON schema. */
+  | 'RESPONSE_SCHEMA'
+  /** Takes temperature and its like. */
+  | 'SAMPLING_PARAMS'
+  /** Takes a speed setting. */
+  | 'SPEED'
+  /** Takes system messages. */
+  | 'SYSTEM_MESSAGES'
+  /** Keeps the cache when thinking is left out. */
+  | 'THINKING_CACHE_PRESERVATION'
+  /** Takes a choice of tool. */
+  | 'TOOL_CHOICE'
+  /** Searches among many tools. */
+  | 'TOOL_SEARCH'
+  /** Reads the pages behind addresses. */
+  | 'URL_CONTEXT'
+  /** Watches video. */
+  | 'VIDEO_INPUT'
+  /** Sees images. */
+  | 'VISION'
+  /** Searches the web. */
+  | 'WEB_SEARCH'
+  /** Takes reasoning effort `xhigh`. */
+  | 'XHIGH_REASONING_EFFORT';
+
+/** What entries must offer; everything that is given must hold. */
+export type CatalogEntryDemands = {
+  /** All of these; what is not said is not there. */
+  capabilities?: Array<CatalogCapability> | null | undefined;
+  /** Is retired before this instant. */
+  deprecatedBefore?: string | null | undefined;
+  /** Most USD for a million input tokens of small requests, e.g. `"2.5"`; `"0"` finds those at no price. An entry without this price does not pass. */
+  maxInputUsdPerMillionTokens?: string | null | undefined;
+  /** Most USD for a million output tokens, likewise. */
+  maxOutputUsdPerMillionTokens?: string | null | undefined;
+  /** Least input tokens of one call: `maxInputTokens`, or `maxTokens` where only that is known. An entry that names neither does not pass. */
+  minContextWindow?: number | null | undefined;
+  /** Is not known to be retired before this instant: now leaves out what is gone. */
+  notDeprecatedBefore?: string | null | undefined;
+};
+
+/** What entries can be put in order by. */
+export type CatalogEntryOrder =
+  /** The catalog's own order. */
+  | 'CATALOG'
+  /** `maxInputTokens`, or `maxTokens` where only that is known. */
+  | 'CONTEXT_WINDOW'
+  /** The id, by code points. */
+  | 'ID'
+  /** What an input token of a small request costs. */
+  | 'INPUT_PRICE'
+  /** What an output token of a small request costs. */
+  | 'OUTPUT_PRICE';
+
+/** An order. What has no value comes last either way; what is equal stays in catalog order. */
+export type CatalogEntrySort = {
+  /** By what. */
+  by: CatalogEntryOrder;
+  /** Which way. */
+  direction?: SortDirection;
+};
+
 /** A chat to be answered. */
 export type ChatInput = {
   /** Your own id of this call, at most 200 printable characters; ours when absent. */
@@ -122,6 +260,13 @@ export type Role =
   /** Reads everything, changes nothing. */
   | 'PROXY_ADMIN_VIEWER';
 
+/** Which end comes first. */
+export type SortDirection =
+  /** The smallest. */
+  | 'ASCENDING'
+  /** The largest. */
+  | 'DESCENDING';
+
 /** The OpenTelemetry span kind. */
 export type SpanKind =
   /** OpenTelemetry's client kind. */
@@ -185,6 +330,8 @@ export type CatalogEntriesQueryVariables = Exact<{
   mode?: string | null | undefined;
   model?: string | null | undefined;
   supportsVision?: boolean | null | undefined;
+  where?: CatalogEntryDemands | null | undefined;
+  sort?: CatalogEntrySort | null | undefined;
   first?: number | null | undefined;
   after?: string | null | undefined;
   last?: number | null | undefined;
@@ -341,12 +488,14 @@ export const SpanFactsFragmentDoc = new TypedDocumentString(`
 }
     `, {"fragmentName":"SpanFacts"}) as unknown as TypedDocumentString<SpanFactsFragment, unknown>;
 export const CatalogEntriesDocument = new TypedDocumentString(`
-    query CatalogEntries($provider: String, $mode: String, $model: String, $supportsVision: Boolean, $first: Int, $after: String, $last: Int, $before: String) {
+    query CatalogEntries($provider: String, $mode: String, $model: String, $supportsVision: Boolean, $where: CatalogEntryDemands, $sort: CatalogEntrySort, $first: Int, $after: String, $last: Int, $before: String) {
   catalogEntries(
     provider: $provider
     mode: $mode
     model: $model
     supportsVision: $supportsVision
+    where: $where
+    sort: $sort
     first: $first
     after: $after
     last: $last

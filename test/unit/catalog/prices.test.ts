@@ -41,7 +41,10 @@ describe('the tariff of a row', () => {
   it.each([
     ['no prices', { mode: 'chat' }],
     ['a price per second only', { output_cost_per_second: 0.01 }],
-    ['steps that cannot be read', { tiered_pricing: [null, 7, { range: 'all', input_cost_per_token: 1 }, { range: [] }] }],
+    [
+      'steps that cannot be read',
+      { tiered_pricing: [null, 7, { range: 'all', input_cost_per_token: 1 }, { range: [] }] },
+    ],
     ['steps that are no list', { tiered_pricing: { input_cost_per_token: 1 } }],
   ])('is none with %s', (_case, row: PriceRow) => {
     expect(readTariff(row)).toBeNull();

@@ -1,0 +1,30 @@
+import type { CatalogEntry, TokenPrices } from './catalog.ts';
+import { batchRowOf, readTariff, type Tariff } from './prices.ts';
+
+/** The tariffs of an entry. Null when it has no token price. */
+interface Tariffs {
+  readonly usual: Tariff | null;
+  /** For work sent as a batch; the usual one where the map has no batch prices. */
+  readonly batch: Tariff | null;
+}
+
+const read = new WeakMap<CatalogEntry, Tariffs>();
+
+/** Read once per entry: entries never change, and a sort looks at thousands. */
+export function tariffsOf(entry: CatalogEntry): Tariffs {
+  const known = read.get(entry);
+  if (known) return known;
+  const usual = readTariff(entry.row);
+  const batchRow = batchRowOf(entry.row);
+  const batch = batchRow === entry.row ? usual : readTariff(batchRow);
+  const tariffs = { usual, batch };
+  read.set(entry, tariffs);
+  return tariffs;
+}
+
+const UNPRICED: TokenPrices = { input: null, output: null, cacheRead: null, cacheWrite: null, reasoning: null };
+
+/** What its tokens cost in a small request. */
+export function startingPricesOf(entry: CatalogEntry): TokenPrices {
+  return tariffsOf(entry).usual?.base ?? UNPRICED;
+}
