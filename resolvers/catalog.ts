@@ -69,7 +69,7 @@ function matcherOf(model: string | null, patterns: PatternCompiler): ((id: strin
 }
 
 /** Finds in one state of the catalog. The same search gives the same object. Throws InvalidInput. */
-export function searchEntries(snapshot: CatalogSnapshot, search: EntrySearch, patterns: PatternCompiler): FoundEntries {
+function searchEntries(snapshot: CatalogSnapshot, search: EntrySearch, patterns: PatternCompiler): FoundEntries {
   const { filters, demands, sort } = search;
   if (demands) assertDemands(demands);
   return keptOf(snapshot).found.get(keyOf(search), () => {
