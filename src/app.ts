@@ -154,26 +154,28 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
   await listen(server, settings);
   catalog.start();
 
+  async function shutDown(graceMs: number): Promise<void> {
+    draining = true;
+    const closed = new Promise<void>((resolve) => {
+      server.close(() => resolve());
+    });
+    catalog.stop();
+    // The graph first: its subscribers hear why they end before their source runs dry.
+    graph.close();
+    bus.close();
+    server.closeIdleConnections();
+    await inFlight.ended(graceMs);
+    server.closeAllConnections();
+    await closed;
+    await records.flush().catch((error: unknown) => log.error({ err: error }, 'last gateway records were lost'));
+    await http.close();
+    await stores.close();
+  }
+
+  let stopped: Promise<void> | null = null;
   return {
     url: addressOf(server, settings.host),
-    async stop(graceMs = DRAIN_MS) {
-      if (draining) return;
-      draining = true;
-      const closed = new Promise<void>((resolve) => {
-        server.close(() => resolve());
-      });
-      catalog.stop();
-      // The graph first: its subscribers hear why they end before their source runs dry.
-      graph.close();
-      bus.close();
-      server.closeIdleConnections();
-      await inFlight.ended(graceMs);
-      server.closeAllConnections();
-      await closed;
-      await records.flush().catch((error: unknown) => log.error({ err: error }, 'last gateway records were lost'));
-      await http.close();
-      await stores.close();
-    },
+    stop: (graceMs = DRAIN_MS) => (stopped ??= shutDown(graceMs)),
   };
 }
 

@@ -4,7 +4,11 @@ import { ConfigError } from './runtime/config-file.ts';
 import { keySmith } from './runtime/identifiers.ts';
 import { createLog } from './runtime/log.ts';
 import { readSettings, type Settings } from './runtime/settings.ts';
+import { explainStart } from './start-failure.ts';
 import { welcome } from './welcome.ts';
+
+// What this process writes (database, admin key) is for its owner alone, whatever the folder's rights are.
+process.umask(0o077);
 
 const settings = read();
 const log = createLog(settings.logLevel);
@@ -16,7 +20,9 @@ enableCompileCache(join(settings.dataDir, 'compiled'));
 // Loaded only now: a faulty configuration is answered before the house is built.
 const { startApp } = await import('./app.ts');
 const app = await startApp(settings, log).catch((error: unknown) => {
-  log.error({ err: error }, 'could not start');
+  const reason = explainStart(error, settings);
+  if (reason === null) log.error({ err: error }, 'could not start');
+  else process.stderr.write(`Lensgate cannot start: ${reason}\n`);
   process.exit(1);
 });
 process.stdout.write(welcome(app.url, settings));
@@ -24,8 +30,17 @@ process.stdout.write(welcome(app.url, settings));
 /** Longest a shutdown may take before the process ends anyway. */
 const SHUTDOWN_MS = 10_000;
 
+/** One Ctrl-C reaches us twice, by the terminal and by npm; a person's second one comes later than this. */
+const SAME_PRESS_MS = 500;
+
+let toldMs: number | null = null;
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  process.once(signal, () => {
+  process.on(signal, () => {
+    if (toldMs !== null) {
+      if (signal === 'SIGINT' && performance.now() - toldMs > SAME_PRESS_MS) process.exit(1);
+      return;
+    }
+    toldMs = performance.now();
     log.info({ signal }, 'draining');
     setTimeout(() => process.exit(1), SHUTDOWN_MS).unref();
     app.stop().then(

@@ -22,6 +22,7 @@ export function locateDatabase(databaseUrl: string | null, dataDir: string): Dat
   switch (scheme.toLowerCase()) {
     case 'postgres':
     case 'postgresql':
+      if (!URL.canParse(databaseUrl)) throw new Unsupported('The database URL is not a valid address.');
       return { kind: 'postgresql', url: databaseUrl };
     case 'sqlite':
     case 'file':

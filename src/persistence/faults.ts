@@ -13,6 +13,7 @@ const AWAY = new Set([
   'SQLITE_FULL',
   'SQLITE_IOERR',
   'SQLITE_LOCKED',
+  'SQLITE_READONLY',
 ]);
 /** SQLSTATE classes: connection, transaction rollback (deadlock), resources, lock not available, shutdown, I/O. */
 const AWAY_SQLSTATE = /^(?:08|40|53|55P03|57P|58)/;

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { LineCounter, parseDocument, type Document } from 'yaml';
 import { z } from 'zod';
 import { type Deployment, PROVIDER_NAMES } from '../domain/chat/provider.ts';
+import { rateFrom } from '../domain/money.ts';
 import { Secret } from '../domain/secret.ts';
 
 /** One thing wrong with the configuration, and where. */
@@ -33,26 +34,26 @@ const modelEntry = z.looseObject({
   model_name: z.string().min(1),
   litellm_params: z.looseObject({
     model: z.string().min(1),
-    api_base: z.string().optional(),
+    api_base: z.string().refine(isHttpAddress, 'must be an http:// or https:// address').optional(),
     api_key: z.string().optional(),
     timeout: z.number().positive().optional(),
   }),
   model_info: z.looseObject({ id: z.string().min(1).optional(), base_model: z.string().optional() }).optional(),
 });
 
+const generalSettings = z.looseObject({
+  master_key: z.string().optional(),
+  database_url: z.string().optional(),
+  max_request_size_mb: z.number().positive().optional(),
+  store_prompts_in_spend_logs: z.boolean().optional(),
+  demo_model: z.boolean().optional(),
+  graphql_introspection: z.boolean().optional(),
+  graphiql: z.boolean().optional(),
+});
+
 const configFile = z.looseObject({
   model_list: z.array(modelEntry).nullish(),
-  general_settings: z
-    .looseObject({
-      master_key: z.string().optional(),
-      database_url: z.string().optional(),
-      max_request_size_mb: z.number().positive().optional(),
-      store_prompts_in_spend_logs: z.boolean().optional(),
-      demo_model: z.boolean().optional(),
-      graphql_introspection: z.boolean().optional(),
-      graphiql: z.boolean().optional(),
-    })
-    .nullish(),
+  general_settings: generalSettings.nullish(),
 });
 
 /** What the process takes from its config file; null where the file is silent. */
@@ -88,9 +89,9 @@ export function readConfigFile(file: string, env: NodeJS.ProcessEnv): FileSettin
   if (syntax.length > 0) throw new ConfigError(syntax);
 
   const faults: ConfigFault[] = [];
-  const resolved = resolveReferences(document.toJS() ?? {}, [], (path, name) => {
+  const resolved = resolveReferences(valueOf(document, file), [], (path, name) => {
     const value = env[name];
-    if (value === undefined || value === '') {
+    if ((value === undefined || value === '') && isOurs(path)) {
       const message = `the environment variable ${name} it refers to is not set`;
       faults.push({ source: file, line: lineOf(path), key: path.join('.'), message });
     }
@@ -99,12 +100,20 @@ export function readConfigFile(file: string, env: NodeJS.ProcessEnv): FileSettin
   const parsed = configFile.safeParse(resolved);
   for (const issue of parsed.error?.issues ?? []) {
     const path = issue.path.map((part) => (typeof part === 'symbol' ? part.toString() : part));
-    faults.push({ source: file, line: lineOf(path), key: path.join('.'), message: issue.message });
+    const key = path.join('.');
+    // What a reference to nothing leaves behind is told once.
+    if (faults.some((fault) => fault.key === key)) continue;
+    faults.push({ source: file, line: lineOf(path), key, message: issue.message });
   }
   if (!parsed.success) throw new ConfigError(faults);
   const { model_list: models, general_settings: general } = parsed.data;
   const deployments = (models ?? []).map(toDeployment);
-  for (const [index, { provider, apiBase }] of deployments.entries()) {
+  for (const [index, { provider, apiBase, priceOverrides }] of deployments.entries()) {
+    for (const [name, price] of Object.entries(priceOverrides)) {
+      if (isPrice(price)) continue;
+      const path = ['model_list', index, 'litellm_params', name];
+      faults.push({ source: file, line: lineOf(path), key: path.join('.'), message: 'is not a price in USD' });
+    }
     if (apiBase !== null || PROVIDER_NAMES.some((name) => name === provider)) continue;
     const path = ['model_list', index, 'litellm_params', 'model'];
     const message = `the provider "${provider}" is not known (${PROVIDER_NAMES.join(', ')}); set api_base if it speaks chat-completions`;
@@ -132,6 +141,28 @@ function readText(file: string): string {
     throw new ConfigError([{ source: file, line: null, key: '', message: `cannot be read (${code})` }]);
   }
 }
+
+/** What the text means. Throws ConfigError for aliases that name nothing, or so many that they are an attack. */
+function valueOf(document: Document, file: string): unknown {
+  try {
+    return document.toJS() ?? {};
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new ConfigError([{ source: file, line: null, key: '', message }]);
+  }
+}
+
+/** Whether a setting is one we read; what other programs refer to may be set for them alone. */
+const isOurs = ([section, name]: Path): boolean =>
+  section === 'model_list' || (section === 'general_settings' && Object.hasOwn(generalSettings.shape, name ?? ''));
+
+function isHttpAddress(text: string): boolean {
+  return /^https?:$/.test(URL.parse(text)?.protocol ?? '');
+}
+
+/** Lists of tiers are not looked into. */
+const isPrice = (value: unknown): boolean =>
+  typeof value === 'number' || typeof value === 'string' ? (rateFrom(value) ?? -1n) >= 0n : true;
 
 /** Where a setting stands in the text; the nearest enclosing one when it is missing. */
 function offsetOf(document: Document, path: Path): number {

@@ -1,10 +1,10 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Deployment } from '../domain/chat/provider.ts';
 import type { KeySmith } from '../domain/keys/virtual-key.ts';
 import { Secret } from '../domain/secret.ts';
 import { ConfigError, type ConfigFault, type FileSettings, readConfigFile } from './config-file.ts';
+import { ADMIN_KEY_FORM, keepAdminKey, openDataFolder } from './data-folder.ts';
 import { LOG_LEVELS, type LogLevel } from './log.ts';
 
 /** Everything the process is told, read once and checked whole. */
@@ -60,10 +60,10 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, sm
   const faults: ConfigFault[] = [];
   const wholeNumber = (name: string, value: string | undefined, otherwise: number, most: number): number => {
     if (value === undefined || value === '') return otherwise;
-    const number = Number(value);
-    if (Number.isInteger(number) && number >= 0 && number <= most) return number;
+    const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
+    if (number <= most) return number;
     faults.push({
-      source: 'environment',
+      source: name.startsWith('--') ? 'arguments' : 'environment',
       line: null,
       key: name,
       message: `"${value}" is not a whole number from 0 to ${most}`,
@@ -88,7 +88,7 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, sm
   const configPath = args.config ?? env['CONFIG_FILE_PATH'];
   const file = readFile(configPath, env, faults);
   const host = args.host ?? env['HOST'] ?? '127.0.0.1';
-  const port = wholeNumber('PORT', args.port ?? env['PORT'], 4000, 65_535);
+  const port = wholeNumber(args.port === undefined ? 'PORT' : '--port', args.port ?? env['PORT'], 4000, 65_535);
   const catalogRefreshSeconds = wholeNumber(
     'LENSGATE_CATALOG_REFRESH_SECONDS',
     env['LENSGATE_CATALOG_REFRESH_SECONDS'],
@@ -105,10 +105,10 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, sm
   if (faults.length > 0) throw new ConfigError(faults);
 
   const dataDir = resolve(env['LENSGATE_DATA_DIR'] || '.lensgate');
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  openDataFolder(dataDir);
   const kept = configured
     ? { key: configured, source: environmentKey ? ('environment' as const) : ('config file' as const) }
-    : keepMasterKey(dataDir, smith);
+    : keepAdminKey(dataDir, smith);
   return Object.freeze({
     host,
     port,
@@ -166,7 +166,8 @@ function checkMasterKey(
   const fault = (message: string): void => {
     about.faults.push({ source: 'admin key', line: null, key: about.source, message });
   };
-  if (!key.reveal().startsWith('sk-')) return fault('must begin with "sk-"');
+  if (!ADMIN_KEY_FORM.test(key.reveal()))
+    return fault('must begin with "sk-", followed by 1 to 509 printable ASCII characters without spaces');
   if (!PUBLIC_KEYS.has(key.reveal())) return;
   const permitted = about.env['LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY'] === 'true';
   if (LOOPBACK.has(about.host) || permitted) {
@@ -176,16 +177,4 @@ function checkMasterKey(
     return;
   }
   fault(`is publicly known; it is accepted on a loopback address only, not on ${about.host}`);
-}
-
-/** The admin key of this data folder; made strong, with owner-only rights, the first time. */
-function keepMasterKey(dataDir: string, smith: KeySmith): { key: Secret; source: 'data folder' | 'generated' } {
-  const file = join(dataDir, 'admin-key');
-  if (existsSync(file)) {
-    chmodSync(file, 0o600);
-    return { key: new Secret(readFileSync(file, 'utf8').trim()), source: 'data folder' };
-  }
-  const key = smith.make();
-  writeFileSync(file, `${key}\n`, { mode: 0o600, flag: 'wx' });
-  return { key: new Secret(key), source: 'generated' };
 }

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { spawnMain, spawnServer, type ServerProcess } from '../support/spawn-server.ts';
+import { spawnServer, type ServerProcess } from '../support/spawn-server.ts';
 
 let folder: string;
 let running: ServerProcess[];
@@ -92,6 +92,7 @@ describe('a first start', () => {
   it('says what to open, makes a key, is ready, and every call it prints works as it stands', async () => {
     const { url, output, key } = await start();
     expect(statSync(join(folder, 'data', 'admin-key')).mode & 0o777).toBe(0o600);
+    expect(statSync(join(folder, 'data', 'lensgate.db')).mode & 0o077).toBe(0);
     expect(output()).toContain(`GraphiQL   ${url}/graphql`);
     expect(output()).toContain(`Docs       ${url}/docs`);
     expect(output()).toContain(key);
@@ -142,21 +143,6 @@ describe('a first start', () => {
   });
 });
 
-describe('a configuration error', () => {
-  it('names file, line and key, and ends with a failure', async () => {
-    const config = join(folder, 'bad.yaml');
-    writeFileSync(config, 'model_list:\n  - model_name: smart\n');
-    const child = spawnMain(['--config', config], { LENSGATE_DATA_DIR: join(folder, 'data') });
-    let errors = '';
-    child.stderr?.on('data', (chunk: Buffer) => {
-      errors += chunk.toString();
-    });
-    const [code] = await once(child, 'exit');
-    expect(code).toBe(1);
-    expect(errors).toContain(`${config}:2: model_list.0.litellm_params`);
-  });
-});
-
 describe('SIGTERM', () => {
   it('lets a stream in flight end, refuses new readiness, and exits cleanly', async () => {
     const upstream = await heldUpstream();
@@ -176,6 +162,26 @@ describe('SIGTERM', () => {
           .catch(() => 'refused'),
       )
       .not.toBe(200);
+    upstream.finish();
+    expect(await answer.text()).toMatch(/\[DONE\]\n\n$/);
+    expect(await ended).toEqual({ code: 0, signal: null });
+    upstream.close();
+  });
+
+  it('followed at once by others, as a terminal and npm send them for one Ctrl-C, is one', async () => {
+    const upstream = await heldUpstream();
+    const server = await start({ args: ['--config', upstream.config] });
+    const streaming = upstream.nextStream();
+    const answer = await fetch(`${server.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: authorized(server.key),
+      body: JSON.stringify({ model: 'held', stream: true, messages: [{ role: 'user', content: 'Hello' }] }),
+    });
+    await streaming;
+    const ended = server.end('SIGINT');
+    server.process.kill('SIGINT');
+    server.process.kill('SIGTERM');
+    await expect.poll(() => fetch(server.url).catch(() => 'refused')).toBe('refused');
     upstream.finish();
     expect(await answer.text()).toMatch(/\[DONE\]\n\n$/);
     expect(await ended).toEqual({ code: 0, signal: null });

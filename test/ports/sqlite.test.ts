@@ -97,6 +97,11 @@ describe('where the data is', () => {
     const message = 'The database URL must begin with sqlite:, file:, postgres: or postgresql:.';
     expect(() => locateDatabase(url, '/data')).toThrow(new Unsupported(message));
   });
+
+  it('refuses a server address that is none without repeating it', () => {
+    const refusal = new Unsupported('The database URL is not a valid address.');
+    expect(() => locateDatabase('postgres://u:hunter2@[db/x', '/data')).toThrow(refusal);
+  });
 });
 
 describe('the data folder', () => {

@@ -1,7 +1,33 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { SqliteAccess, SqliteHandle, SqliteParameter } from './handle.ts';
-import type { WorkerAnswer, WorkerRequest, WorkerStart } from './worker-protocol.ts';
+import {
+  OPENING,
+  type WorkerAnswer,
+  type WorkerFailure,
+  type WorkerRequest,
+  type WorkerStart,
+} from './worker-protocol.ts';
+
+/** The names the `sqlite3` package gives to the results that we tell apart. */
+const CODES: Readonly<Record<number, string>> = {
+  5: 'SQLITE_BUSY',
+  6: 'SQLITE_LOCKED',
+  8: 'SQLITE_READONLY',
+  10: 'SQLITE_IOERR',
+  11: 'SQLITE_CORRUPT',
+  13: 'SQLITE_FULL',
+  14: 'SQLITE_CANTOPEN',
+  19: 'SQLITE_CONSTRAINT',
+  26: 'SQLITE_NOTADB',
+};
+
+/** A failure under the code and the message the `sqlite3` package would give it. */
+function errorFrom({ message, sqliteCode }: WorkerFailure): Error {
+  // The upper bytes of a result tell its kind more exactly.
+  const code = sqliteCode === null ? undefined : CODES[sqliteCode & 0xff];
+  return code === undefined ? new Error(message) : Object.assign(new Error(`${code}: ${message}`), { code });
+}
 
 interface Waiting {
   readonly resolve: (answer: WorkerAnswer) => void;
@@ -16,11 +42,11 @@ export async function openWorkerHandle(file: string, access: SqliteAccess): Prom
   const start: WorkerStart = { file, access };
   const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData: start });
   const exited = once(worker, 'exit');
-  // Resolves with the ready message; an error while opening rejects it.
-  await once(worker, 'message');
+  const [opened] = (await once(worker, 'message')) as WorkerAnswer[];
+  if (opened && 'failure' in opened) throw errorFrom(opened.failure);
 
   const waiting = new Map<number, Waiting>();
-  let lastId = 0;
+  let lastId = OPENING;
   let lost: Error | null = null;
   function failAll(error: Error): void {
     lost ??= error;
@@ -33,7 +59,7 @@ export async function openWorkerHandle(file: string, access: SqliteAccess): Prom
     const caller = waiting.get(answer.id);
     waiting.delete(answer.id);
     if (!caller) return;
-    if ('failure' in answer) caller.reject(new Error(answer.failure.message, { cause: answer.failure }));
+    if ('failure' in answer) caller.reject(errorFrom(answer.failure));
     else caller.resolve(answer);
   });
 

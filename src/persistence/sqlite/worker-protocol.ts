@@ -18,7 +18,12 @@ export interface WorkerRequest {
 export type WorkerAnswer =
   | { readonly id: number; readonly rows: readonly SqliteRow[] }
   | { readonly id: number; readonly change: SqliteChange }
-  | { readonly id: number; readonly failure: { readonly message: string; readonly sqliteCode: number | null } };
+  | { readonly id: number; readonly failure: WorkerFailure };
 
-/** The first message of a worker: the database is open. */
-export const WORKER_READY = 'ready';
+export interface WorkerFailure {
+  readonly message: string;
+  readonly sqliteCode: number | null;
+}
+
+/** The id of a worker's first answer: the database is open, or could not be opened. */
+export const OPENING = 0;

@@ -1,15 +1,23 @@
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
-import { WORKER_READY, type WorkerAnswer, type WorkerRequest, type WorkerStart } from './worker-protocol.ts';
+import { OPENING, type WorkerAnswer, type WorkerRequest, type WorkerStart } from './worker-protocol.ts';
 
 // One connection of `node:sqlite`, which is synchronous, on a thread of its own.
 
 if (parentPort === null) throw new Error('This module is the body of a worker thread.');
 const port = parentPort;
 const { file, access } = workerData as WorkerStart;
-const database = new DatabaseSync(file, { readOnly: access === 'readonly' });
 
-function perform({ id, kind, sql, parameters }: WorkerRequest): WorkerAnswer {
+function open(): DatabaseSync | null {
+  try {
+    return new DatabaseSync(file, { readOnly: access === 'readonly' });
+  } catch (error) {
+    port.postMessage(failureOf(OPENING, error));
+    return null;
+  }
+}
+
+function perform(database: DatabaseSync, { id, kind, sql, parameters }: WorkerRequest): WorkerAnswer {
   if (kind === 'close') {
     database.close();
     return { id, rows: [] };
@@ -26,12 +34,15 @@ function failureOf(id: number, error: unknown): WorkerAnswer {
   return { id, failure: { message, sqliteCode: typeof known === 'number' ? known : null } };
 }
 
-port.on('message', (request: WorkerRequest) => {
-  try {
-    port.postMessage(perform(request));
-  } catch (error) {
-    port.postMessage(failureOf(request.id, error));
-  }
-  if (request.kind === 'close') port.close();
-});
-port.postMessage(WORKER_READY);
+const database = open();
+if (database) {
+  port.on('message', (request: WorkerRequest) => {
+    try {
+      port.postMessage(perform(database, request));
+    } catch (error) {
+      port.postMessage(failureOf(request.id, error));
+    }
+    if (request.kind === 'close') port.close();
+  });
+  port.postMessage({ id: OPENING, rows: [] } satisfies WorkerAnswer);
+}

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -54,8 +54,10 @@ describe('settings', () => {
     expect(first).toMatch(/^sk-[\w-]{32}$/);
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(readFileSync(file, 'utf8').trim()).toBe(first);
+    chmodSync(file, 0o644);
     const again = read(null);
     expect([again.masterKey.reveal(), again.masterKeySource]).toEqual([first, 'data folder']);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
   it('take arguments before environment before file', () => {
@@ -113,6 +115,13 @@ model_list:
     const yaml = 'router_settings: { routing_strategy: simple-shuffle }\nlitellm_settings: { drop_params: true }\n';
     expect(refusal(yaml)).toBe('accepted');
   });
+
+  it('leave what other programs refer to alone', () => {
+    const yaml =
+      'litellm_settings: { cache_params: { password: os.environ/NOT_THERE } }\n' +
+      'general_settings: { alerting_webhook: os.environ/NOT_THERE }\n';
+    expect(refusal(yaml)).toBe('accepted');
+  });
 });
 
 describe('a configuration that cannot be used', () => {
@@ -147,7 +156,32 @@ describe('a configuration that cannot be used', () => {
     [
       'an admin key in the wrong form',
       'general_settings:\n  master_key: hunter2\n',
-      'admin key: general_settings.master_key: must begin with "sk-"',
+      'admin key: general_settings.master_key: must begin with "sk-", followed by 1 to 509 printable ASCII characters without spaces',
+    ],
+    [
+      'an admin key that is nothing but its beginning',
+      'general_settings:\n  master_key: sk-\n',
+      'admin key: general_settings.master_key: must begin with "sk-", followed by 1 to 509 printable ASCII characters without spaces',
+    ],
+    [
+      'an address that is none',
+      'model_list:\n  - model_name: smart\n    litellm_params:\n      model: openai/x\n      api_base: localhost\n',
+      '<folder>/config.yaml:5: model_list.0.litellm_params.api_base: must be an http:// or https:// address',
+    ],
+    [
+      'a price that is none',
+      'model_list:\n  - model_name: smart\n    litellm_params:\n      model: openai/x\n      input_cost_per_token: cheap\n',
+      '<folder>/config.yaml:5: model_list.0.litellm_params.input_cost_per_token: is not a price in USD',
+    ],
+    [
+      'an address that refers to nothing, told once',
+      'model_list:\n  - model_name: smart\n    litellm_params:\n      model: openai/x\n      api_base: os.environ/NOT_THERE\n',
+      '<folder>/config.yaml:5: model_list.0.litellm_params.api_base: the environment variable NOT_THERE it refers to is not set',
+    ],
+    [
+      'an alias of nothing',
+      'model_list: *nothing\n',
+      '<folder>/config.yaml: Unresolved alias (the anchor must be set before the alias): nothing',
     ],
   ])('is refused with file, line and key: %s', (_name, yaml, message) => {
     expect(refusal(yaml)).toBe(message);
@@ -166,10 +200,29 @@ describe('a configuration that cannot be used', () => {
   it('is refused for an argument or a number nobody knows', () => {
     expect(refusal(null, {}, ['--prot', '1'])).toContain('arguments: Unknown option');
     expect(refusal(null, { PORT: 'http' })).toBe('environment: PORT: "http" is not a whole number from 0 to 65535');
+    expect(refusal(null, {}, ['--port', '1e3'])).toBe('arguments: --port: "1e3" is not a whole number from 0 to 65535');
   });
 
   it('never repeats a secret', () => {
     expect(refusal('general_settings:\n  master_key: [hunter2]\n')).not.toContain('hunter2');
+  });
+});
+
+describe('a data folder that cannot be used', () => {
+  it('is refused where a file stands in its place', () => {
+    writeFileSync(join(folder, 'data'), '');
+    expect(refusal(null)).toBe('<folder>/data: no data folder can be here (EEXIST)');
+  });
+
+  it('is refused where its admin key is empty or no file, and nothing is made in its place', () => {
+    const file = join(folder, 'data', 'admin-key');
+    mkdirSync(join(folder, 'data'));
+    writeFileSync(file, '\n');
+    expect(refusal(null)).toBe('<folder>/data/admin-key: holds no admin key; delete it to have a new one made');
+    expect(readFileSync(file, 'utf8')).toBe('\n');
+    rmSync(file);
+    mkdirSync(file);
+    expect(refusal(null)).toBe('<folder>/data/admin-key: the admin key cannot be read (EISDIR)');
   });
 });
 
