@@ -90,6 +90,7 @@ function pageOf({ snapshot, entries }: FoundEntries, page: bigint, pageSize: num
 export const findCatalogEntries = operation({
   name: 'findCatalogEntries',
   access: anyone,
+  allowance: 'catalog',
   run: ({ platform }, search: EntrySearch): FoundEntries =>
     searchEntries(platform.catalog.current(), search, platform.patterns),
 });
@@ -98,6 +99,7 @@ export const findCatalogEntries = operation({
 export const listCatalogEntries = operation({
   name: 'listCatalogEntries',
   access: anyone,
+  allowance: 'catalog',
   run({ platform }, input: { filters: EntryFilters; page: bigint; pageSize: number }): CatalogPage {
     const { filters, page, pageSize } = input;
     const snapshot = platform.catalog.current();
@@ -111,6 +113,7 @@ export const listCatalogEntries = operation({
 export const findCatalogEntry = operation({
   name: 'findCatalogEntry',
   access: anyone,
+  allowance: 'catalog',
   run: ({ platform }, id: string): CatalogEntry | null => platform.catalog.current().find(id),
 });
 
@@ -118,6 +121,7 @@ export const findCatalogEntry = operation({
 export const getCatalogEntry = operation({
   name: 'getCatalogEntry',
   access: anyone,
+  allowance: 'catalog',
   run({ platform }, id: string): CatalogEntry {
     const entry = platform.catalog.current().find(id);
     if (entry === null) throw new NotFound('catalog entry', id, `Model '${id}' not found in catalog`);

@@ -2,6 +2,8 @@ import type { Bus } from '../src/domain/bus.ts';
 import type { Caller } from '../src/domain/caller.ts';
 import type { FollowedCatalog, PatternCompiler } from '../src/domain/catalog/catalog.ts';
 import type { Clock, Ids } from '../src/domain/clock.ts';
+import type { Client } from '../src/domain/free-tier/client.ts';
+import type { FreeTier } from '../src/domain/free-tier/free-tier.ts';
 import type { KeySmith } from '../src/domain/keys/virtual-key.ts';
 import type { Gateway } from '../src/gateway/gateway.ts';
 import type { KeyRing } from '../src/gateway/key-ring.ts';
@@ -13,6 +15,7 @@ export interface Platform {
   readonly stores: Stores;
   readonly catalog: FollowedCatalog;
   readonly patterns: PatternCompiler;
+  readonly freeTier: FreeTier;
   readonly gateway: Gateway;
   readonly keyRing: KeyRing;
   readonly keySmith: KeySmith;
@@ -32,6 +35,8 @@ export interface Scope {
   readonly platform: Platform;
   /** Null when no credential was sent. */
   readonly caller: Caller | null;
+  /** Who sent the request, by address; one for all operations of a request. */
+  readonly client: Client;
   /** Fires when the caller leaves or the process gives up on it. */
   readonly signal: AbortSignal;
   /** One DataLoader per question; fresh for every scope, and for every event of a subscription. */

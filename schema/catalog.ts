@@ -133,7 +133,8 @@ builder.queryFields((t) => ({
         where: t.arg({ type: DemandsInputType, description: 'What entries must offer besides.' }),
         sort: t.arg({ type: SortInputType, description: "Without it they come in the catalog's own order." }),
       },
-      resolve: (_root, args, { scope }) => entryConnection(findCatalogEntries(scope, readSearch(args)), args),
+      resolve: async (_root, args, { scope }) =>
+        entryConnection(await findCatalogEntries(scope, readSearch(args)), args),
     },
     {
       name: 'CatalogEntryConnection',

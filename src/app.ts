@@ -1,11 +1,9 @@
 import Koa from 'koa';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { createLoaders, type Loaders } from '../resolvers/loaders.ts';
-import type { Platform, Scope } from '../resolvers/scope.ts';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { Platform } from '../resolvers/scope.ts';
 import { storeSpans } from '../resolvers/traces.ts';
 import { catalogRoutes } from '../rest-shims/catalog.ts';
 import { chatRoutes } from '../rest-shims/chat.ts';
-import { readCredential } from '../rest-shims/credential.ts';
 import { docsRoutes } from '../rest-shims/docs.ts';
 import { healthRoutes } from '../rest-shims/health.ts';
 import { keyRoutes } from '../rest-shims/keys.ts';
@@ -13,23 +11,27 @@ import type { RouteRow } from '../rest-shims/route.ts';
 import { createRouter, type RequestFailure } from '../rest-shims/router.ts';
 import { traceRoutes } from '../rest-shims/traces.ts';
 import { schema } from '../schema/index.ts';
-import type { Caller } from './domain/caller.ts';
 import { DomainError } from './domain/errors.ts';
 import type { CallRecord } from './gateway/gateway.ts';
 import { createGateway } from './gateway/create-gateway.ts';
 import { createKeyRing } from './gateway/create-key-ring.ts';
+import { gatewayPaidKeys } from './gateway/gateway-paid-keys.ts';
 import { createGraphQL } from './graphql.ts';
 import { openStores } from './persistence/orm.ts';
 import { demoDeployment, createProviders } from './providers/providers.ts';
 import { createBus } from './runtime/bus.ts';
 import { createPatternCompiler } from './runtime/catalog-pattern.ts';
 import { createCatalogSource } from './runtime/catalog-source.ts';
+import { createClientNetworks } from './runtime/client-network.ts';
 import { systemClock } from './runtime/clock.ts';
+import { createFreeTier } from './runtime/free-tier.ts';
 import { createHttpClient } from './runtime/http-client.ts';
 import { keySmith, randomIds } from './runtime/identifiers.ts';
+import { createIpHash } from './runtime/ip-hash.ts';
 import type { Log } from './runtime/log.ts';
 import type { Settings } from './runtime/settings.ts';
 import { createWriteBehind } from './runtime/write-behind.ts';
+import { createScopes } from './scopes.ts';
 
 /** Every documented HTTP path, as rows. */
 const restRoutes: readonly RouteRow[] = [
@@ -101,11 +103,21 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     ids: randomIds,
     capturePrompts: settings.capturePrompts,
   });
+  const paidKeys = gatewayPaidKeys(keyRing);
+  const freeTier = createFreeTier({
+    store: stores.freeTier,
+    paidKeys,
+    ipHash: createIpHash(settings.masterKey),
+    limit: settings.catalogDailyLimit,
+    clock: systemClock,
+    failed: (error) => log.warn({ err: error }, 'the free tier could not be kept in the background; trying again'),
+  });
   let draining = false;
   const platform: Platform = {
     stores,
     catalog,
     patterns: createPatternCompiler(),
+    freeTier,
     gateway,
     keyRing,
     keySmith,
@@ -116,17 +128,18 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     recordsWaiting: records.waiting,
     recordsReadable: () => records.caughtUp(READABLE_MS),
   };
+  const scopes = createScopes(platform, { paidKeys, networkOf: createClientNetworks(settings.trustedProxies) });
 
   const graph = createGraphQL({
     schema,
-    scopeFor: (headers, signal) => graphScope(platform, headers, signal),
+    scopeFor: scopes.forGraph,
     log,
     settings: { introspection: settings.introspection, graphiql: settings.graphiql },
   });
   const serveRest = createRouter({
     rows: [...restRoutes, ...docsRoutes(restRoutes)],
     identify: keyRing.identify,
-    scopeFor: (caller, response) => new RequestScope(platform, caller, response),
+    scopeFor: scopes.forRequest,
     failed: (failure) => logFailure(log, failure),
     maxRequestBytes: settings.maxRequestBytes,
   });
@@ -153,6 +166,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
   const inFlight = countInFlight(server);
   await listen(server, settings);
   catalog.start();
+  freeTier.start();
 
   async function shutDown(graceMs: number): Promise<void> {
     draining = true;
@@ -168,6 +182,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     server.closeAllConnections();
     await closed;
     await records.flush().catch((error: unknown) => log.error({ err: error }, 'last gateway records were lost'));
+    await freeTier.stop();
     await http.close();
     await stores.close();
   }
@@ -186,59 +201,6 @@ const LEAVING = new Set([
   'ERR_STREAM_PREMATURE_CLOSE',
   'ERR_STREAM_WRITE_AFTER_END',
 ]);
-
-/** The caller left before the answer was complete. */
-class CallerGone extends Error {
-  constructor() {
-    super('The caller left.');
-    this.name = 'CallerGone';
-  }
-}
-
-/** A scope that makes its signal and loaders only when an operation asks for them. */
-class RequestScope implements Scope {
-  readonly platform: Platform;
-  readonly caller: Caller | null;
-  readonly #response: ServerResponse;
-  #controller: AbortController | null = null;
-  #loaders: Loaders | null = null;
-
-  constructor(platform: Platform, caller: Caller | null, response: ServerResponse) {
-    this.platform = platform;
-    this.caller = caller;
-    this.#response = response;
-  }
-
-  get signal(): AbortSignal {
-    if (this.#controller === null) {
-      const controller = new AbortController();
-      const response = this.#response;
-      if (response.destroyed) controller.abort(new CallerGone());
-      else
-        response.once('close', () => {
-          if (!response.writableFinished) controller.abort(new CallerGone());
-        });
-      this.#controller = controller;
-    }
-    return this.#controller.signal;
-  }
-
-  get loaders(): Loaders {
-    this.#loaders ??= createLoaders(this.platform.stores, this.caller);
-    return this.#loaders;
-  }
-}
-
-/** A scope for the graph: its caller may be nobody, and its loaders are made when first asked for. */
-async function graphScope(
-  platform: Platform,
-  headers: IncomingMessage['headers'],
-  signal: AbortSignal,
-): Promise<Scope> {
-  const key = readCredential(headers);
-  const caller = key === null || key === '' ? null : await platform.keyRing.identify(key);
-  return { platform, caller, signal, loaders: createLoaders(platform.stores, caller) };
-}
 
 /** Warnings are what callers did; errors, with their cause, are ours. */
 function logFailure(log: Log, { row, requestId, status, error }: RequestFailure): void {

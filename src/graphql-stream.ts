@@ -12,7 +12,8 @@ export interface HttpExchange {
 
 /** Who asks, and when they leave. */
 export interface Asker {
-  readonly headers: IncomingMessage['headers'];
+  /** Its headers, and the connection it came by. */
+  readonly request: Pick<IncomingMessage, 'headers' | 'socket'>;
   readonly signal: AbortSignal;
 }
 
@@ -112,7 +113,7 @@ export function createStreamDoor({
       const { flow } = context;
       flow.operations += 1;
       try {
-        const pipeline = pipelineFor({ headers: raw.headers, signal: flow.signal });
+        const pipeline = pipelineFor({ request: raw, signal: flow.signal });
         const document = pipeline.parse(query);
         const faults = pipeline.validate(pipeline.schema, document);
         if (faults.length > 0) return { data: null, errors: faults };

@@ -32,7 +32,7 @@ const CACHED_CHARACTERS = 1024 * 1024;
 export interface GraphQLOptions {
   readonly schema: GraphQLSchema;
   /** What an operation may see. Throws Unauthenticated; the caller is null when no key came. */
-  readonly scopeFor: (headers: IncomingMessage['headers'], signal: AbortSignal) => Scope | Promise<Scope>;
+  readonly scopeFor: (asker: Asker) => Scope | Promise<Scope>;
   readonly log: Log;
   readonly settings: {
     /** Whether the schema may be asked about itself. */
@@ -117,7 +117,7 @@ export function createGraphQL({ schema, scopeFor, log, settings }: GraphQLOption
   const yoga = createYoga<{ readonly asker: Asker }, GraphContext>({
     schema,
     graphqlEndpoint: '/graphql',
-    context: async ({ asker }) => ({ scope: await scopeFor(asker.headers, asker.signal) }),
+    context: async ({ asker }) => ({ scope: await scopeFor(asker) }),
     plugins: [guard],
     maskedErrors: { maskError: mask },
     // `mask` has said it, with the request id.
@@ -159,7 +159,7 @@ export function createGraphQL({ schema, scopeFor, log, settings }: GraphQLOption
     const signal = leaving(res);
     await serving.run({ requestId: randomIds.uuid(), signal }, async () => {
       try {
-        await run({ headers: req.headers, signal }, await readBody(req, BODY_LIMIT));
+        await run({ request: req, signal }, await readBody(req, BODY_LIMIT));
       } catch (error) {
         if (error instanceof RequestAborted || res.destroyed) return;
         if (res.headersSent) return void res.destroy();

@@ -50,7 +50,7 @@ export function rowsFrom<Name extends keyof Tables>(
     const picked = columns.map(({ name }) => sql.ref(name));
     return sql`select ${sql.join(picked)} from json_to_recordset(${json}::json) as incoming(${sql.join(shape)})`;
   }
-  const picked = columns.map(({ name }) => sql`json_extract(value, ${sql.lit(`$.${name}`)})`);
+  const picked = columns.map(({ name }) => sql`json_extract(value, ${sql.lit(`$.${name}`)}) as ${sql.ref(name)}`);
   // `jsonb_each` gives each row in binary: with `json_each` every column would parse the text of its row again.
   // `where true` keeps SQLite from reading the `on conflict` that may follow as a join condition.
   return sql`select ${sql.join(picked)} from jsonb_each(${json}) where true`;

@@ -1,9 +1,11 @@
+import type { FreeTierStore } from '../domain/free-tier/free-tier.ts';
 import type { KeyStore } from '../domain/keys/virtual-key.ts';
 import type { SpendStore } from '../domain/spend/spend-row.ts';
 import type { TraceStore } from '../domain/traces/store.ts';
 
 /** Everything that is kept, over one database. */
 export interface Stores {
+  readonly freeTier: FreeTierStore;
   readonly keys: KeyStore;
   readonly spend: SpendStore;
   readonly traces: TraceStore;

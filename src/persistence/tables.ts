@@ -1,4 +1,5 @@
 import type { InferKyselyDB } from '@mikro-orm/sql';
+import { FreeTierUseEntity, type FreeTierUseSchema } from './entities/free-tier-use.ts';
 import { KeySpendEntity, type KeySpendSchema } from './entities/key-spend.ts';
 import { SpanPayloadEntity, type SpanPayloadSchema } from './entities/span-payload.ts';
 import { SpanEntity, type SpanSchema } from './entities/span.ts';
@@ -14,6 +15,7 @@ export const ENTITIES = [
   SpanPayloadEntity,
   SpendRowEntity,
   KeySpendEntity,
+  FreeTierUseEntity,
 ];
 
 /** The tables that are read and written as rows, typed from the same declarations the migrations come from. */
@@ -23,4 +25,5 @@ export type Tables = InferKyselyDB<
   | typeof SpanPayloadSchema
   | typeof SpendRowSchema
   | typeof KeySpendSchema
+  | typeof FreeTierUseSchema
 >;

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { type Deployment, PROVIDER_NAMES } from '../domain/chat/provider.ts';
 import { rateFrom } from '../domain/money.ts';
 import { Secret } from '../domain/secret.ts';
+import { proxyFault } from './client-network.ts';
 
 /** One thing wrong with the configuration, and where. */
 export interface ConfigFault {
@@ -29,6 +30,14 @@ export class ConfigError extends Error {
 const faultText = ({ source, line, key, message }: ConfigFault): string =>
   `${source}${line === null ? '' : `:${line}`}: ${key === '' ? '' : `${key}: `}${message}`;
 
+/** Most calls a day that a limit can say: every interface can write it as a number. */
+export const MOST_DAILY_CALLS = 1_000_000_000;
+
+const proxy = z.string().superRefine((text, context) => {
+  const message = proxyFault(text);
+  if (message !== null) context.addIssue({ code: 'custom', message });
+});
+
 /** What the file may say. Keys we do not know are left alone: one file serves several programs. */
 const modelEntry = z.looseObject({
   model_name: z.string().min(1),
@@ -46,6 +55,8 @@ const generalSettings = z.looseObject({
   database_url: z.string().optional(),
   max_request_size_mb: z.number().positive().optional(),
   store_prompts_in_spend_logs: z.boolean().optional(),
+  catalog_daily_limit: z.int().min(0).max(MOST_DAILY_CALLS).optional(),
+  trusted_proxies: z.array(proxy).optional(),
   demo_model: z.boolean().optional(),
   graphql_introspection: z.boolean().optional(),
   graphiql: z.boolean().optional(),
@@ -62,6 +73,8 @@ export interface FileSettings {
   readonly masterKey: Secret | null;
   readonly databaseUrl: string | null;
   readonly maxRequestBytes: number | null;
+  readonly catalogDailyLimit: number | null;
+  readonly trustedProxies: readonly string[] | null;
   readonly capturePrompts: boolean | null;
   readonly demoModel: boolean | null;
   readonly introspection: boolean | null;
@@ -126,6 +139,8 @@ export function readConfigFile(file: string, env: NodeJS.ProcessEnv): FileSettin
     masterKey: general?.master_key === undefined ? null : new Secret(general.master_key),
     databaseUrl: general?.database_url ?? null,
     maxRequestBytes: general?.max_request_size_mb === undefined ? null : general.max_request_size_mb * MEGABYTE,
+    catalogDailyLimit: general?.catalog_daily_limit ?? null,
+    trustedProxies: general?.trusted_proxies ?? null,
     capturePrompts: general?.store_prompts_in_spend_logs ?? null,
     demoModel: general?.demo_model ?? null,
     introspection: general?.graphql_introspection ?? null,

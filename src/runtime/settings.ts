@@ -3,7 +3,8 @@ import { parseArgs } from 'node:util';
 import type { Deployment } from '../domain/chat/provider.ts';
 import type { KeySmith } from '../domain/keys/virtual-key.ts';
 import { Secret } from '../domain/secret.ts';
-import { ConfigError, type ConfigFault, type FileSettings, readConfigFile } from './config-file.ts';
+import { proxyFault, trustsEveryone } from './client-network.ts';
+import { ConfigError, type ConfigFault, type FileSettings, MOST_DAILY_CALLS, readConfigFile } from './config-file.ts';
 import { ADMIN_KEY_FORM, keepAdminKey, openDataFolder } from './data-folder.ts';
 import { LOG_LEVELS, type LogLevel } from './log.ts';
 
@@ -31,6 +32,10 @@ export interface Settings {
   readonly graphiql: boolean;
   readonly catalogUrl: string | null;
   readonly catalogRefreshSeconds: number;
+  /** Calls of the catalog a client without a key may make in a UTC day; zero allows none. */
+  readonly catalogDailyLimit: number;
+  /** Addresses and CIDR blocks of proxies whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies: readonly string[];
   readonly logLevel: LogLevel;
   /** Things that are allowed but unwise, to be said at start. */
   readonly warnings: readonly string[];
@@ -40,11 +45,14 @@ export interface Settings {
 const PUBLIC_KEYS = new Set(['sk-1234', 'sk-12345', 'sk-123', 'sk-test', 'sk-my-master-key', 'sk-change-me']);
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1']);
 const DEFAULT_MAX_REQUEST_BYTES = 32 * 1024 * 1024;
+const DEFAULT_DAILY_LIMIT = 1_000;
 const SILENT_FILE: FileSettings = {
   deployments: [],
   masterKey: null,
   databaseUrl: null,
   maxRequestBytes: null,
+  catalogDailyLimit: null,
+  trustedProxies: null,
   capturePrompts: null,
   demoModel: null,
   introspection: null,
@@ -95,6 +103,13 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, sm
     60,
     86_400,
   );
+  const catalogDailyLimit = wholeNumber(
+    'LENSGATE_CATALOG_DAILY_LIMIT',
+    env['LENSGATE_CATALOG_DAILY_LIMIT'],
+    file.catalogDailyLimit ?? DEFAULT_DAILY_LIMIT,
+    MOST_DAILY_CALLS,
+  );
+  const trustedProxies = readProxies(env, file, faults);
   const logLevel = oneOf('LENSGATE_LOG_LEVEL', LOG_LEVELS, 'info');
   const sqliteDriver = oneOf('LENSGATE_SQLITE_DRIVER', ['auto', 'sqlite3', 'node:sqlite'], 'auto');
   const environmentKey = env['LITELLM_MASTER_KEY'];
@@ -102,6 +117,8 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, sm
   const keySource = environmentKey ? 'LITELLM_MASTER_KEY' : 'general_settings.master_key';
   const warnings: string[] = [];
   if (configured) checkMasterKey(configured, { host, source: keySource, env, faults, warnings });
+  if (trustedProxies.some(trustsEveryone))
+    warnings.push('Every address is trusted as a proxy: anyone can invent the address that free calls are counted by.');
   if (faults.length > 0) throw new ConfigError(faults);
 
   const dataDir = resolve(env['LENSGATE_DATA_DIR'] || '.lensgate');
@@ -125,6 +142,8 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, sm
     graphiql: file.graphiql ?? true,
     catalogUrl: env['LITELLM_MODEL_COST_MAP_URL'] || null,
     catalogRefreshSeconds,
+    catalogDailyLimit,
+    trustedProxies,
     logLevel,
     warnings,
   });
@@ -151,6 +170,17 @@ function readFile(path: string | undefined, env: NodeJS.ProcessEnv, faults: Conf
     faults.push(...error.faults);
     return SILENT_FILE;
   }
+}
+
+function readProxies(env: NodeJS.ProcessEnv, file: FileSettings, faults: ConfigFault[]): readonly string[] {
+  const name = 'LENSGATE_TRUSTED_PROXIES';
+  const listed = env[name]?.split(',').map((item) => item.trim()) ?? [];
+  const proxies = listed.filter((item) => item !== '');
+  for (const proxy of proxies) {
+    const message = proxyFault(proxy);
+    if (message !== null) faults.push({ source: 'environment', line: null, key: name, message });
+  }
+  return proxies.length > 0 ? proxies : (file.trustedProxies ?? []);
 }
 
 function checkMasterKey(

@@ -16,6 +16,7 @@ import { createGraphQL } from '../../src/graphql.ts';
 import { createBus } from '../../src/runtime/bus.ts';
 import { createPatternCompiler } from '../../src/runtime/catalog-pattern.ts';
 import { keySmith, randomIds } from '../../src/runtime/identifiers.ts';
+import { aClient, aFreeTier } from '../support/free-tier.ts';
 import { createMemoryTraceStore } from '../support/memory-trace-store.ts';
 import type { TypedDocumentString } from './generated/graphql.ts';
 
@@ -156,6 +157,7 @@ export async function openGraph(
       }),
     },
     patterns: createPatternCompiler(),
+    freeTier: aFreeTier(),
     gateway: options.gateway ?? scriptedGateway(() => [][Symbol.iterator]() as never),
     keyRing: { identify: identifyByName, forget() {} },
     keySmith,
@@ -173,10 +175,11 @@ export async function openGraph(
     schema,
     log: { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') },
     settings: { introspection: options.introspection ?? true, graphiql: options.graphiql ?? false },
-    async scopeFor(headers, signal) {
-      const key = headers.authorization?.replace('Bearer ', '');
+    async scopeFor({ request, signal }) {
+      const key = request.headers.authorization?.replace('Bearer ', '');
       const identified = key === undefined ? null : await platform.keyRing.identify(key);
-      return { platform, caller: identified, signal, loaders: createLoaders(platform.stores, identified) };
+      const loaders = createLoaders(platform.stores, identified);
+      return { platform, caller: identified, client: aClient(), signal, loaders };
     },
   });
   const server: Server = createServer((req, res) => {

@@ -1,28 +1,53 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { anyone } from '../../resolvers/access.ts';
 import { type Operation, allOperations } from '../../resolvers/operation.ts';
 import { readFiles, ROOT } from './repository.ts';
 
 const TABLE = join(import.meta.dirname, 'access.md');
 
-type Row = Pick<Operation<never, unknown>, 'operation' | 'access'>;
+type Row = Pick<Operation<never, unknown>, 'operation' | 'access' | 'allowance'>;
+
+/** Operations everyone may run as often as they like, and why. Any other that is open counts against an allowance. */
+const FREE_OF_CHARGE: Readonly<Record<string, string>> = {
+  checkReadiness: 'probes must always be answered',
+};
 
 function tableOf(operations: readonly Row[]): string {
   const rows = operations
-    .map(({ operation, access }) => `| ${operation} | ${access.name} | ${access.description} |`)
+    .map(
+      ({ operation, access, allowance }) =>
+        `| ${operation} | ${access.name} | ${allowance ?? ''} | ${access.description} |`,
+    )
     .toSorted();
   return [
     '# Who may run what',
     '',
     'Written by `test/house/operations.test.ts` from the operations themselves. A changed line here is a changed right.',
     '',
-    '| Operation | Access rule | Means |',
-    '| --- | --- | --- |',
+    'An anonymous request that runs an operation with an allowance counts against it once.',
+    '',
+    '| Operation | Access rule | Allowance | Means |',
+    '| --- | --- | --- | --- |',
     ...rows,
     '',
   ].join('\n');
 }
+
+const anOperation = (differing: Partial<Row>): Row => ({
+  operation: 'readTrace',
+  access: anyone,
+  allowance: null,
+  ...differing,
+});
+
+/** Operations that anonymous callers may run without end, though nobody has said why. */
+const uncounted = (operations: readonly Row[]): readonly string[] =>
+  operations
+    .filter(({ access, allowance }) => access === anyone && allowance === null)
+    .map(({ operation }) => operation)
+    .filter((name) => !Object.hasOwn(FREE_OF_CHARGE, name));
 
 async function loadOperations(): Promise<readonly Row[]> {
   for (const { path } of readFiles('resolvers/**/*.ts')) await import(join(ROOT, path));
@@ -37,8 +62,15 @@ it('the table of rights is the one that was reviewed', async () => {
 });
 
 it('a changed right changes the table', () => {
-  const rights = (name: string): Row => ({ operation: 'readTrace', access: { name, description: name, check() {} } });
+  const rights = (name: string): Row => anOperation({ access: { name, description: name, check() {} } });
   expect(tableOf([rights('anyone')])).not.toEqual(tableOf([rights('admin')]));
+  expect(tableOf([anOperation({})])).not.toEqual(tableOf([anOperation({ allowance: 'catalog' })]));
+});
+
+it('what everyone may run counts against an allowance', async () => {
+  expect(uncounted(await loadOperations())).toEqual([]);
+  expect(uncounted([anOperation({}), anOperation({ operation: 'checkReadiness' })])).toEqual(['readTrace']);
+  expect(uncounted([anOperation({ allowance: 'catalog' })])).toEqual([]);
 });
 
 it('no two operations share a name', async () => {

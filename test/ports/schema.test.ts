@@ -38,6 +38,7 @@ for (const engine of ENGINES)
       await migrator.up();
       const tables = await tablesOf(database);
       expect(tables).toEqual([
+        'free_tier_use',
         'key_spend',
         'schema_migration',
         'span',

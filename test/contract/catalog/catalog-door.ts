@@ -5,8 +5,10 @@ import type { Platform } from '../../../resolvers/scope.ts';
 import { catalogRoutes } from '../../../rest-shims/catalog.ts';
 import { createRouter } from '../../../rest-shims/router.ts';
 import type { CatalogSource } from '../../../src/domain/catalog/catalog.ts';
+import type { FreeTier } from '../../../src/domain/free-tier/free-tier.ts';
 import { createPatternCompiler } from '../../../src/runtime/catalog-pattern.ts';
 import { createSnapshot, entryOf } from '../../../src/runtime/catalog-snapshot.ts';
+import { aClient, aFreeTier } from '../../support/free-tier.ts';
 
 type Rows = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
@@ -17,10 +19,13 @@ export function catalogOf(rows: Rows): CatalogSource {
   return { current: () => snapshot };
 }
 
-/** The catalog's paths behind a real port, over any catalog. */
-export async function openCatalogDoor(catalog: CatalogSource): Promise<{ url: string; close(): Promise<void> }> {
+/** The catalog's paths behind a real port, over any catalog. `offered` is what a caller sends as a key. */
+export async function openCatalogDoor(
+  catalog: CatalogSource,
+  { freeTier = aFreeTier(), offered = null }: { readonly freeTier?: FreeTier; readonly offered?: string | null } = {},
+): Promise<{ url: string; close(): Promise<void> }> {
   // The catalog's operations use nothing else of the platform.
-  const platform = { catalog, patterns: createPatternCompiler() } as unknown as Platform;
+  const platform = { catalog, patterns: createPatternCompiler(), freeTier } as unknown as Platform;
   const serve = createRouter({
     rows: catalogRoutes,
     identify: () => {
@@ -29,6 +34,7 @@ export async function openCatalogDoor(catalog: CatalogSource): Promise<{ url: st
     scopeFor: (caller) => ({
       platform,
       caller,
+      client: aClient('192.0.2.1', offered),
       signal: new AbortController().signal,
       loaders: createLoaders(platform.stores, caller),
     }),

@@ -7,6 +7,7 @@ import { createRouter } from '../../../rest-shims/router.ts';
 import { traceRoutes } from '../../../rest-shims/traces.ts';
 import { Unavailable } from '../../../src/domain/errors.ts';
 import { createBus } from '../../../src/runtime/bus.ts';
+import { aClient } from '../../support/free-tier.ts';
 import { createMemoryTraceStore } from '../../support/memory-trace-store.ts';
 import { answered, otlpExport, otlpSpan } from './trace-client.ts';
 
@@ -24,6 +25,7 @@ beforeAll(async () => {
     scopeFor: (caller) => ({
       platform,
       caller,
+      client: aClient(),
       signal: new AbortController().signal,
       loaders: createLoaders(platform.stores, caller),
     }),

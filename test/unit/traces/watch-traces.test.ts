@@ -5,6 +5,7 @@ import { ingestTraces, type TraceUpdate, watchTraces } from '../../../resolvers/
 import type { Caller } from '../../../src/domain/caller.ts';
 import { Forbidden } from '../../../src/domain/errors.ts';
 import { createBus } from '../../../src/runtime/bus.ts';
+import { aClient } from '../../support/free-tier.ts';
 import { createMemoryTraceStore } from '../../support/memory-trace-store.ts';
 import { aRawSpan } from '../../support/raw-span.ts';
 
@@ -24,6 +25,7 @@ function aHouse() {
   const scope = (who: Caller | null, signal = new AbortController().signal): Scope => ({
     platform,
     caller: who,
+    client: aClient(),
     signal,
     loaders: createLoaders(platform.stores, who),
   });

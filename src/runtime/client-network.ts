@@ -1,0 +1,109 @@
+import ipaddr from 'ipaddr.js';
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Range = readonly [Address, number];
+
+/** Most proxies in a row that are believed. */
+const MOST_HOPS = 32;
+/** Longest text that can be an address with brackets, zone and port. */
+const ADDRESS_LENGTH = 128;
+/** Texts whose meaning is remembered: a peer's address comes with every request. */
+const MOST_KNOWN = 10_000;
+
+/** An IPv6 address that carries an IPv4 one is that one. */
+const plain = (address: Address): Address =>
+  address.kind() === 'ipv6' && (address as ipaddr.IPv6).isIPv4MappedAddress()
+    ? (address as ipaddr.IPv6).toIPv4Address()
+    : address;
+
+/** Only dotted decimal: other spellings of IPv4 are read differently by different programs. */
+function parseAddress(text: string): Address | null {
+  if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text);
+  return text.includes(':') && ipaddr.IPv6.isValid(text) ? plain(ipaddr.IPv6.parse(text)) : null;
+}
+
+/** An entry of `X-Forwarded-For`: an address, also with a port, and with brackets around IPv6. */
+function parseEntry(entry: string): Address | null {
+  const text = entry.trim();
+  if (text.length > ADDRESS_LENGTH) return null;
+  const [, bracketed] = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(text) ?? [];
+  if (bracketed !== undefined) return bracketed.includes(':') ? parseAddress(bracketed) : null;
+  const [, beforePort] = /^([\d.]+):\d{1,5}$/.exec(text) ?? [];
+  return parseAddress(beforePort ?? text);
+}
+
+function parseRange(text: string): Range | null {
+  const [base = '', bits, ...more] = text.split('/');
+  const address = parseAddress(base);
+  if (address === null || more.length > 0) return null;
+  const mapped = address.kind() === 'ipv4' && base.includes(':');
+  const whole = address.kind() === 'ipv4' ? 32 : 128;
+  if (bits === undefined) return [address, whole];
+  const length = /^\d{1,3}$/.test(bits) ? Number(bits) - (mapped ? 96 : 0) : -1;
+  return length >= 0 && length <= whole ? [address, length] : null;
+}
+
+/** What is wrong with an address or CIDR block of a trusted proxy; null when it can be used. */
+export function proxyFault(text: string): string | null {
+  return parseRange(text) === null
+    ? `"${text}" is neither an IP address nor a block such as 10.0.0.0/8 or fd00::/8`
+    : null;
+}
+
+/** Whether a block holds every address there is, so that everyone may say who they are. */
+export const trustsEveryone = (text: string): boolean => parseRange(text)?.[1] === 0;
+
+/** IPv4 by address; IPv6 by its first 64 bits, since one host is given all the rest. */
+function networkOf(address: Address): string {
+  if (address.kind() === 'ipv4') return address.toString();
+  const parts = (address as ipaddr.IPv6).parts.slice(0, 4);
+  return `${new ipaddr.IPv6([...parts, 0, 0, 0, 0]).toString()}/64`;
+}
+
+interface Known {
+  readonly network: string;
+  readonly trusted: boolean;
+}
+
+/**
+ * Tells a request's client by the connection's peer and, where the peer is a trusted proxy, by
+ * `X-Forwarded-For`: read from the right, each entry believed only when a trusted proxy wrote it. Where an
+ * entry is no address, whoever wrote it counts as the client.
+ */
+export function createClientNetworks(
+  trustedProxies: readonly string[],
+): (peer: string | undefined, forwardedFor: string | undefined) => string {
+  const ranges = trustedProxies.map(parseRange).filter((range) => range !== null);
+  const known = new Map<string, Known>();
+
+  function look(text: string): Known | null {
+    const before = known.get(text);
+    if (before !== undefined) return before;
+    const address = parseEntry(text);
+    if (address === null) return null;
+    const trusted = ranges.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits));
+    const now = { network: networkOf(address), trusted };
+    if (known.size >= MOST_KNOWN) known.clear();
+    known.set(text, now);
+    return now;
+  }
+
+  function behind(proxy: Known, chain: string): Known {
+    let client = proxy;
+    let end = chain.length;
+    for (let hop = 0; hop < MOST_HOPS && end >= 0 && client.trusted; hop += 1) {
+      const comma = end === 0 ? -1 : chain.lastIndexOf(',', end - 1);
+      const next = look(chain.slice(comma + 1, end));
+      if (next === null) return client;
+      client = next;
+      end = comma;
+    }
+    return client;
+  }
+
+  return (peerText, forwardedFor) => {
+    const peer = peerText === undefined ? null : look(peerText);
+    if (peer === null) return 'unknown';
+    return peer.trusted && forwardedFor !== undefined ? behind(peer, forwardedFor).network : peer.network;
+  };
+}

@@ -1,0 +1,103 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createLoaders, type Loaders } from '../resolvers/loaders.ts';
+import type { Platform, Scope } from '../resolvers/scope.ts';
+import { offeredCredential, readCredential } from '../rest-shims/credential.ts';
+import type { Caller } from './domain/caller.ts';
+import { Unauthenticated } from './domain/errors.ts';
+import { Client } from './domain/free-tier/client.ts';
+import type { PaidKeys } from './domain/free-tier/paid-keys.ts';
+import type { Asker } from './graphql-stream.ts';
+
+/** Names the network a request comes from, by its peer and `X-Forwarded-For`. */
+type NetworkOf = (peer: string | undefined, forwardedFor: string | undefined) => string;
+
+/** What requests may see, made per request. */
+export interface Scopes {
+  /** For a row of the HTTP door, whose caller it has identified. */
+  forRequest(caller: Caller | null, response: ServerResponse): Scope;
+  /**
+   * For the graph, where a request may ask for anything: its caller may be nobody, also by a key that only lifts
+   * the free tier's limit. Throws Unauthenticated for a key that does not hold.
+   */
+  forGraph(asker: Asker): Promise<Scope>;
+}
+
+export function createScopes(
+  platform: Platform,
+  { paidKeys, networkOf }: { readonly paidKeys: PaidKeys; readonly networkOf: NetworkOf },
+): Scopes {
+  async function callerBehind(key: string): Promise<Caller | null> {
+    try {
+      return await platform.keyRing.identify(key);
+    } catch (error) {
+      if (error instanceof Unauthenticated && (await paidKeys.holds(key))) return null;
+      throw error;
+    }
+  }
+
+  return {
+    forRequest: (caller, response) => new RequestScope(platform, caller, networkOf, response),
+    async forGraph({ request, signal }) {
+      const key = readCredential(request.headers);
+      const caller = key === null || key === '' ? null : await callerBehind(key);
+      const client = clientOf(request, networkOf);
+      return { platform, caller, client, signal, loaders: createLoaders(platform.stores, caller) };
+    },
+  };
+}
+
+/** The caller left before the answer was complete. */
+class CallerGone extends Error {
+  constructor() {
+    super('The caller left.');
+    this.name = 'CallerGone';
+  }
+}
+
+/** Who sent a request. Node joins several header lines into one. */
+function clientOf({ headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>, networkOf: NetworkOf): Client {
+  const forwardedFor = headers['x-forwarded-for']?.toString();
+  return new Client(networkOf(socket.remoteAddress, forwardedFor), offeredCredential(headers));
+}
+
+/** A scope that makes its client, signal and loaders only when an operation asks for them. */
+class RequestScope implements Scope {
+  readonly platform: Platform;
+  readonly caller: Caller | null;
+  readonly #networkOf: NetworkOf;
+  readonly #response: ServerResponse;
+  #client: Client | null = null;
+  #controller: AbortController | null = null;
+  #loaders: Loaders | null = null;
+
+  constructor(platform: Platform, caller: Caller | null, networkOf: NetworkOf, response: ServerResponse) {
+    this.platform = platform;
+    this.caller = caller;
+    this.#networkOf = networkOf;
+    this.#response = response;
+  }
+
+  get client(): Client {
+    this.#client ??= clientOf(this.#response.req, this.#networkOf);
+    return this.#client;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === null) {
+      const controller = new AbortController();
+      const response = this.#response;
+      if (response.destroyed) controller.abort(new CallerGone());
+      else
+        response.once('close', () => {
+          if (!response.writableFinished) controller.abort(new CallerGone());
+        });
+      this.#controller = controller;
+    }
+    return this.#controller.signal;
+  }
+
+  get loaders(): Loaders {
+    this.#loaders ??= createLoaders(this.platform.stores, this.caller);
+    return this.#loaders;
+  }
+}

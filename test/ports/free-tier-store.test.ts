@@ -1,0 +1,27 @@
+import { createMemoryFreeTierStore } from '../support/memory-free-tier-store.ts';
+import { ENGINES } from './engines.ts';
+import { freeTierStoreSuite } from './free-tier-store-suite.ts';
+
+for (const { name, missing, create } of ENGINES)
+  freeTierStoreSuite(name, missing, async () => {
+    const scratch = await create();
+    return { ...scratch, open: async () => (await scratch.open()).freeTier };
+  });
+
+// The double that other tests count with keeps the same law.
+freeTierStoreSuite('memory', null, async () => {
+  let store = createMemoryFreeTierStore();
+  const current = () => store;
+  return {
+    open: async () => ({
+      reserve: (...asked) => current().reserve(...asked),
+      giveBack: (unused) => current().giveBack(unused),
+      usedOn: (...asked) => current().usedOn(...asked),
+      forgetBefore: (...asked) => current().forgetBefore(...asked),
+    }),
+    async clear() {
+      store = createMemoryFreeTierStore();
+    },
+    remove: async () => {},
+  };
+});

@@ -1,0 +1,25 @@
+import { Client } from '../../src/domain/free-tier/client.ts';
+import { Secret } from '../../src/domain/secret.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { createFreeTier, type FreeTierOptions, type RunningFreeTier } from '../../src/runtime/free-tier.ts';
+import { createIpHash } from '../../src/runtime/ip-hash.ts';
+import { createMemoryFreeTierStore } from './memory-free-tier-store.ts';
+
+/** The sender of a request. */
+export const aClient = (network = '192.0.2.1', key: string | null = null): Client =>
+  new Client(network, key === null ? null : new Secret(key));
+
+/** The real free tier over a store in memory, in which no key lifts the limit. */
+export function aFreeTier(differing: Partial<FreeTierOptions> = {}): RunningFreeTier {
+  return createFreeTier({
+    store: createMemoryFreeTierStore(),
+    paidKeys: { holds: () => false },
+    ipHash: createIpHash(new Secret('sk-of-the-tests')),
+    limit: 1_000_000,
+    clock: systemClock,
+    failed(error) {
+      throw error;
+    },
+    ...differing,
+  });
+}

@@ -1,0 +1,28 @@
+import type { FreeTierCalls, FreeTierStore } from '../../src/domain/free-tier/free-tier.ts';
+
+const nameOf = ({ day, ipHash }: Pick<FreeTierCalls, 'day' | 'ipHash'>): string => `${day}/${ipHash}`;
+
+/** Counts that are forgotten when the test ends; the same law as the real store's. */
+export function createMemoryFreeTierStore(): FreeTierStore {
+  const used = new Map<string, number>();
+  return {
+    async reserve(asked, limit) {
+      const before = used.get(nameOf(asked)) ?? 0;
+      const granted = Math.max(0, Math.min(asked.calls, limit - before));
+      used.set(nameOf(asked), before + granted);
+      return { granted, used: before + granted };
+    },
+    async giveBack(unused) {
+      for (const calls of unused) {
+        const before = used.get(nameOf(calls));
+        if (before !== undefined) used.set(nameOf(calls), before - calls.calls);
+      }
+    },
+    usedOn: async (day, ipHash) => used.get(nameOf({ day, ipHash })) ?? 0,
+    async forgetBefore(day, most) {
+      const old = [...used.keys()].filter((name) => name < day).slice(0, most);
+      for (const name of old) used.delete(name);
+      return old.length;
+    },
+  };
+}
