@@ -44,7 +44,7 @@ describe('a caller who leaves', () => {
     const reason = new Error('the caller left');
     leaving.abort(reason);
     await expect(sending).rejects.toBe(reason);
-    await faults.abandoned();
+    await expect(faults.abandoned()).resolves.toBeUndefined();
   });
 
   it('in the middle of a whole answer or a stream, too', async () => {
@@ -59,7 +59,7 @@ describe('a caller who leaves', () => {
       if (more === STREAM) await sending;
       leaving.abort(new Error('the caller left'));
       await sending.catch(() => {});
-      await faults.abandoned();
+      await expect(faults.abandoned()).resolves.toBeUndefined();
     }
   });
 
@@ -75,7 +75,7 @@ describe('a caller who leaves', () => {
     const waiting = deltas.next();
     await deltas.return?.();
     expect(await waiting).toEqual({ done: true, value: undefined });
-    await faults.abandoned();
+    await expect(faults.abandoned()).resolves.toBeUndefined();
   });
 
   it('leaves no connection behind', async () => {
