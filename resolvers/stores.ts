@@ -1,9 +1,11 @@
+import type { CatalogHistory } from '../src/domain/catalog/history.ts';
 import type { KeyStore } from '../src/domain/keys/virtual-key.ts';
 import type { SpendStore } from '../src/domain/spend/spend-row.ts';
 import type { TraceStore } from '../src/domain/traces/store.ts';
 
 /** Where things are kept, one store per noun. */
 export interface Stores {
+  readonly catalogHistory: CatalogHistory;
   readonly keys: KeyStore;
   readonly spend: SpendStore;
   readonly traces: TraceStore;

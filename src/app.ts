@@ -21,6 +21,7 @@ import { openStores } from './persistence/orm.ts';
 import { demoDeployment, createProviders } from './providers/providers.ts';
 import { createBus } from './runtime/bus.ts';
 import { createPatternCompiler } from './runtime/catalog-pattern.ts';
+import { createCatalogRecorder } from './runtime/catalog-recorder.ts';
 import { createCatalogSource } from './runtime/catalog-source.ts';
 import { createClientNetworks } from './runtime/client-network.ts';
 import { systemClock } from './runtime/clock.ts';
@@ -66,11 +67,13 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
   });
   const bus = createBus();
   const http = createHttpClient();
+  const recorder = createCatalogRecorder({ history: stores.catalogHistory, bus, clock: systemClock, log });
   const catalog = createCatalogSource({
     url: settings.catalogUrl,
     refreshSeconds: settings.catalogRefreshSeconds,
     clock: systemClock,
     log,
+    swapped: (_from, to) => recorder.see(to),
   });
   const records = createWriteBehind<CallRecord>({
     async commit(calls) {
@@ -165,6 +168,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
   );
   const inFlight = countInFlight(server);
   await listen(server, settings);
+  recorder.see(catalog.current());
   catalog.start();
   freeTier.start();
 
@@ -181,6 +185,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     await inFlight.ended(graceMs);
     server.closeAllConnections();
     await closed;
+    await recorder.stop();
     await records.flush().catch((error: unknown) => log.error({ err: error }, 'last gateway records were lost'));
     await freeTier.stop();
     await http.close();

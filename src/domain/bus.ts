@@ -1,9 +1,20 @@
+import type { CatalogChange } from './catalog/changes.ts';
 import type { TraceChange } from './traces/trace.ts';
 
 /** Every live topic and what its events carry: facts, not ids, so that nothing needs loading. */
 export interface Topics {
+  /** Changes of the catalog that came with one state of it; a large step is told in several events. */
+  catalogChange: CatalogNews;
   /** A trace as it stands after spans of it were stored. */
   trace: TraceChange;
+}
+
+/** Some of what changed in the catalog, at most a hundred changes. */
+export interface CatalogNews {
+  readonly at: Date;
+  /** The state of the catalog they came with. */
+  readonly snapshotId: string;
+  readonly changes: readonly CatalogChange[];
 }
 
 /** An event as one subscriber receives it. */

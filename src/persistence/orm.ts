@@ -10,6 +10,7 @@ import { createInFlight } from './in-flight.ts';
 import { migrate, migrationsOf } from './migrate.ts';
 import type { OpenSqlite } from './sqlite/handle.ts';
 import type { Stores, StoresOptions } from './stores.ts';
+import { createCatalogHistory } from './stores/catalog-history.ts';
 import { createFreeTierStore } from './stores/free-tier.ts';
 import { createKeyStore } from './stores/keys.ts';
 import { createSpendStore } from './stores/spend.ts';
@@ -108,6 +109,7 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
   }
   const traces = createTraceStore(database, options.ingestLimit);
   return {
+    catalogHistory: createCatalogHistory(database),
     freeTier: createFreeTierStore(database),
     keys: createKeyStore(database),
     spend: createSpendStore(database),

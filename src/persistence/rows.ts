@@ -56,6 +56,26 @@ export function rowsFrom<Name extends keyof Tables>(
   return sql`select ${sql.join(picked)} from jsonb_each(${json}) where true`;
 }
 
+/** Most rows and bytes of text one statement carries: keeps each step on the main thread to milliseconds. */
+const STATEMENT_ROWS = 500;
+const STATEMENT_BYTES = 1 << 20;
+
+/** Cuts encoded rows into what one statement may carry. */
+export function* statements(encodedRows: Iterable<string>): Generator<readonly string[]> {
+  let rows: string[] = [];
+  let bytes = 0;
+  for (const row of encodedRows) {
+    if (rows.length === STATEMENT_ROWS || (rows.length > 0 && bytes + row.length > STATEMENT_BYTES)) {
+      yield rows;
+      rows = [];
+      bytes = 0;
+    }
+    rows.push(row);
+    bytes += row.length;
+  }
+  if (rows.length > 0) yield rows;
+}
+
 /** Texts as the right-hand side of `in`, as one parameter. */
 export function textsIn(flavour: SqlFlavour, texts: readonly string[]): RawBuilder<string> {
   const json = JSON.stringify(texts);

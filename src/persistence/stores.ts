@@ -1,3 +1,4 @@
+import type { CatalogHistory } from '../domain/catalog/history.ts';
 import type { FreeTierStore } from '../domain/free-tier/free-tier.ts';
 import type { KeyStore } from '../domain/keys/virtual-key.ts';
 import type { SpendStore } from '../domain/spend/spend-row.ts';
@@ -5,6 +6,7 @@ import type { TraceStore } from '../domain/traces/store.ts';
 
 /** Everything that is kept, over one database. */
 export interface Stores {
+  readonly catalogHistory: CatalogHistory;
   readonly freeTier: FreeTierStore;
   readonly keys: KeyStore;
   readonly spend: SpendStore;

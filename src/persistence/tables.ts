@@ -1,4 +1,7 @@
 import type { InferKyselyDB } from '@mikro-orm/sql';
+import { CatalogChangeEntity, type CatalogChangeSchema } from './entities/catalog-change.ts';
+import { CatalogRecordedEntity, type CatalogRecordedSchema } from './entities/catalog-recorded.ts';
+import { CatalogSpanEntity, type CatalogSpanSchema } from './entities/catalog-span.ts';
 import { FreeTierUseEntity, type FreeTierUseSchema } from './entities/free-tier-use.ts';
 import { KeySpendEntity, type KeySpendSchema } from './entities/key-spend.ts';
 import { SpanPayloadEntity, type SpanPayloadSchema } from './entities/span-payload.ts';
@@ -9,6 +12,9 @@ import { VirtualKeyEntity } from './entities/virtual-key.ts';
 
 /** Everything the ORM manages or makes tables for. */
 export const ENTITIES = [
+  CatalogChangeEntity,
+  CatalogRecordedEntity,
+  CatalogSpanEntity,
   VirtualKeyEntity,
   TraceSummaryEntity,
   SpanEntity,
@@ -20,6 +26,9 @@ export const ENTITIES = [
 
 /** The tables that are read and written as rows, typed from the same declarations the migrations come from. */
 export type Tables = InferKyselyDB<
+  | typeof CatalogChangeSchema
+  | typeof CatalogRecordedSchema
+  | typeof CatalogSpanSchema
   | typeof TraceSummarySchema
   | typeof SpanSchema
   | typeof SpanPayloadSchema

@@ -77,7 +77,7 @@ type Subscriptions = { readonly [Topic in keyof Topics]: Set<Subscription<Topics
 export function createBus({ queueLimit = QUEUE_LIMIT }: { readonly queueLimit?: number } = {}): Bus & {
   close(): void;
 } {
-  const subscriptions: Subscriptions = { trace: new Set() };
+  const subscriptions: Subscriptions = { catalogChange: new Set(), trace: new Set() };
   let closed = false;
   return {
     publish(topic, event) {

@@ -5,6 +5,7 @@ import { storeSpans } from '../../resolvers/traces.ts';
 import { schema } from '../../schema/index.ts';
 import type { Caller, Owner } from '../../src/domain/caller.ts';
 import type { CatalogEntry, CatalogSnapshot } from '../../src/domain/catalog/catalog.ts';
+import type { CatalogHistory } from '../../src/domain/catalog/history.ts';
 import type { ChatDelta } from '../../src/domain/chat/chat.ts';
 import { Unauthenticated } from '../../src/domain/errors.ts';
 import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
@@ -93,6 +94,19 @@ export function scriptedGateway(deltas: () => AsyncIterableIterator<ChatDelta>):
   };
 }
 
+/** A past of which nothing is known. */
+const noHistory: CatalogHistory = {
+  head: async () => null,
+  recorded: async () => [],
+  record: async ({ head }) => head,
+  importChanges: async () => 0,
+  importSpan: async () => {},
+  list: async () => [],
+  ofEntries: async (entryIds) =>
+    entryIds.map((entryId) => ({ entryId, changes: [], complete: true, fields: null, spans: [] })),
+  spans: async () => [],
+};
+
 export interface LogLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
   readonly facts: Readonly<Record<string, unknown>>;
@@ -109,6 +123,7 @@ export async function openGraph(
   options: {
     readonly entries?: readonly CatalogEntry[];
     readonly gateway?: Gateway;
+    readonly history?: CatalogHistory;
     readonly spend?: readonly SpendRow[];
     readonly introspection?: boolean;
     readonly graphiql?: boolean;
@@ -125,6 +140,7 @@ export async function openGraph(
   let catalog = snapshotOf(options.entries ?? []);
   const platform: Platform = {
     stores: {
+      catalogHistory: options.history ?? noHistory,
       traces: {
         ...traces,
         listSpans(refs) {

@@ -38,6 +38,9 @@ for (const engine of ENGINES)
       await migrator.up();
       const tables = await tablesOf(database);
       expect(tables).toEqual([
+        'catalog_change',
+        'catalog_recorded',
+        'catalog_span',
         'free_tier_use',
         'key_spend',
         'schema_migration',

@@ -6,15 +6,11 @@ import { SpanPayloadEntity } from '../entities/span-payload.ts';
 import { SpanEntity } from '../entities/span.ts';
 import { TraceSummaryEntity } from '../entities/trace-summary.ts';
 import type { Weight } from '../group-commit.ts';
-import { columnNames, everyColumn, rowTable, rowsFrom, textsIn } from '../rows.ts';
+import { columnNames, everyColumn, rowTable, rowsFrom, statements, textsIn } from '../rows.ts';
 import type { Tables } from '../tables.ts';
 import { traceRefOf } from '../trace-ref.ts';
 import { payloadRowOf, spanRowOf } from './span-rows.ts';
 import { emptySummaryRow, summaryOf, summaryRowOf, type SummaryRow, type TraceIdentity } from './summary-rows.ts';
-
-/** Most rows and bytes of text one statement carries: keeps each step on the main thread to milliseconds. */
-const STATEMENT_ROWS = 500;
-const STATEMENT_BYTES = 1 << 20;
 
 interface EncodedSpan {
   readonly identity: TraceIdentity;
@@ -55,22 +51,6 @@ export function encodeBatches(batches: readonly SpanBatch[]): IngestJob {
   });
   const bytes = spans.reduce((total, { head, payload }) => total + head.length + payload.length, 0);
   return { spans, rows: spans.length, bytes };
-}
-
-/** Cuts encoded rows into what one statement may carry. */
-function* statements(encodedRows: Iterable<string>): Generator<readonly string[]> {
-  let rows: string[] = [];
-  let bytes = 0;
-  for (const row of encodedRows) {
-    if (rows.length === STATEMENT_ROWS || (rows.length > 0 && bytes + row.length > STATEMENT_BYTES)) {
-      yield rows;
-      rows = [];
-      bytes = 0;
-    }
-    rows.push(row);
-    bytes += row.length;
-  }
-  if (rows.length > 0) yield rows;
 }
 
 function byTrace(spans: Iterable<EncodedSpan>): ReadonlyMap<string, EncodedSpan[]> {

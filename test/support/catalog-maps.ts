@@ -1,0 +1,35 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { CatalogEntry, CatalogSnapshot } from '../../src/domain/catalog/catalog.ts';
+import { modelsOf } from '../../src/domain/catalog/price-map.ts';
+import { createSnapshot, entryOf } from '../../src/runtime/catalog-snapshot.ts';
+
+const FOLDER = join(import.meta.dirname, '..', '..', '..', 'shared', 'data');
+
+/** The measured data that is no part of this repository; null where the machine lacks it, which is announced. */
+export function sharedData(name: string): string | null {
+  const file = join(FOLDER, name);
+  if (existsSync(file)) return file;
+  console.warn(`SKIPPED: there is no ../shared/data/${name}.`);
+  return null;
+}
+
+/** A state of the catalog with these entries. */
+export function aSnapshot(id: string, entries: readonly CatalogEntry[], takenAt = new Date(0)): CatalogSnapshot {
+  return createSnapshot({ id, takenAt, source: 'upstream', entries });
+}
+
+/** A state of the catalog from rows as the price map has them. */
+export function snapshotOfRows(
+  id: string,
+  rows: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
+  takenAt?: Date,
+): CatalogSnapshot {
+  return aSnapshot(id, Object.entries(rows).map(entryOf), takenAt);
+}
+
+/** A state of the catalog from a stored price map. */
+export function snapshotOfFile(id: string, file: string, takenAt?: Date): CatalogSnapshot {
+  const models = modelsOf(JSON.parse(readFileSync(file, 'utf8'))) ?? [];
+  return aSnapshot(id, models.map(entryOf), takenAt);
+}

@@ -1,0 +1,184 @@
+import { describe, expect, it } from 'vitest';
+import type { CatalogChange } from '../../../src/domain/catalog/changes.ts';
+import type { EntryHistory } from '../../../src/domain/catalog/history.ts';
+import { pricesAt, priceStepsOf, usdOf } from '../../../src/domain/catalog/price-history.ts';
+
+const day = (number: number): Date => new Date(Date.UTC(2026, 0, number));
+const NOW = day(31);
+const INPUT = 'input_cost_per_token';
+const OUTPUT = 'output_cost_per_token';
+
+const aChange = (at: number, fields: Partial<CatalogChange>): CatalogChange => ({
+  at: day(at),
+  entryId: 'm',
+  provider: null,
+  op: 'changed',
+  field: null,
+  old: null,
+  new: null,
+  snapshotId: null,
+  ...fields,
+});
+const moved = (at: number, old: unknown, since: unknown, field = INPUT) => aChange(at, { field, old, new: since });
+const came = (at: number, fields: object | null) => aChange(at, { op: 'added', new: fields });
+const went = (at: number, fields: object | null) => aChange(at, { op: 'removed', old: fields });
+
+/** Imported from the 1st to the 10th, recorded since the 20th: in between nobody looked. */
+const aHistory = (fields: Partial<EntryHistory>): EntryHistory => ({
+  entryId: 'm',
+  changes: [],
+  complete: true,
+  fields: null,
+  spans: [
+    { source: 'imported', from: day(1), to: day(10) },
+    { source: 'recorded', from: day(20), to: null },
+  ],
+  ...fields,
+});
+
+/** The input price day by day; `?` where history cannot tell, `-` where there was none. */
+const byDay = (history: EntryHistory, days: readonly number[], field = INPUT): readonly unknown[] =>
+  days.map((number) => {
+    const price = pricesAt(history, day(number), NOW).prices.find((there) => there.field === field);
+    if (price?.known !== true) return '?';
+    return price.value ?? '-';
+  });
+const listed = (history: EntryHistory, days: readonly number[]): readonly unknown[] =>
+  days.map((number) => pricesAt(history, day(number), NOW).listed);
+
+describe('a price as it stood', () => {
+  it('is what the next change found and the last one left, and nothing beyond what was watched', () => {
+    const history = aHistory({ changes: [moved(3, 1, 2), moved(5, 2, 4)], fields: { [INPUT]: 8 } });
+    expect(byDay(history, [0, 1, 2, 3, 4, 5, 10, 11, 19, 20, 31, 32])).toEqual([
+      '?',
+      1,
+      1,
+      2,
+      2,
+      4,
+      4,
+      '?',
+      '?',
+      8,
+      8,
+      '?',
+    ]);
+  });
+
+  it('reaches back from what is there now, through changes of the record', () => {
+    const history = aHistory({ changes: [moved(22, 3, 5), moved(25, 5, null)], fields: {} });
+    expect(byDay(history, [20, 21, 22, 24, 25, 31])).toEqual([3, 3, 5, 5, '-', '-']);
+  });
+
+  it('is unknown where an import says that an entry came but not with what', () => {
+    const history = aHistory({ changes: [came(3, null), moved(6, 1, 2), went(8, null)] });
+    expect(byDay(history, [1, 2, 3, 5, 6, 7, 8, 10])).toEqual(['-', '-', 1, 1, 2, 2, '-', '-']);
+    expect(byDay(history, [2, 3, 7, 8], OUTPUT)).toEqual(['?', '?', '?', '?']);
+    const silent = aHistory({ changes: [came(3, null), went(8, null)], fields: { [INPUT]: 1 } });
+    expect(byDay(silent, [2, 3, 7, 8])).toEqual(['-', '?', '?', '-']);
+    expect(listed(silent, [0, 1, 3, 7, 8, 15, 20])).toEqual([null, false, true, true, false, null, true]);
+  });
+
+  it('is known where the record noted what came and what went', () => {
+    const changes = [came(21, { [INPUT]: 1 }), moved(22, 1, 2), went(24, { [INPUT]: 2 }), came(26, { [OUTPUT]: 3 })];
+    const history = aHistory({ changes, fields: { [OUTPUT]: 3 } });
+    expect(byDay(history, [20, 21, 22, 24, 26, 31])).toEqual(['-', 1, 2, '-', '-', '-']);
+    expect(byDay(history, [20, 21, 23, 26, 31], OUTPUT)).toEqual(['-', '-', '-', 3, 3]);
+    expect(listed(history, [19, 20, 21, 25, 26])).toEqual([null, false, true, false, true]);
+  });
+
+  it('begins with the oldest change that was read, when there are older ones', () => {
+    const history = aHistory({ changes: [moved(22, 3, 5)], complete: false, fields: { [INPUT]: 5 } });
+    expect(byDay(history, [20, 21, 22, 31])).toEqual(['?', '?', 5, 5]);
+  });
+
+  it('takes the last of several changes of one instant', () => {
+    const history = aHistory({ changes: [moved(5, 1, 2), moved(5, 2, 3)] });
+    expect(byDay(history, [4, 5, 6])).toEqual([1, 3, 3]);
+  });
+
+  it('says what one of two overlapping imports can tell', () => {
+    const spans = [
+      { source: 'imported' as const, from: day(1), to: day(5) },
+      { source: 'imported' as const, from: day(3), to: day(9) },
+    ];
+    const history = aHistory({ changes: [moved(7, 1, 2)], spans });
+    expect(byDay(history, [2, 3, 5, 7, 9, 10])).toEqual(['?', 1, 1, 2, 2, '?']);
+    expect(priceStepsOf(history, { from: null, to: null }, NOW)).toEqual([
+      { field: INPUT, from: day(3), to: day(7), value: 1 },
+      { field: INPUT, from: day(7), to: day(9), value: 2 },
+    ]);
+  });
+
+  it('knows nothing of an entry nobody ever saw, and lists no price that is none', () => {
+    expect(pricesAt(aHistory({ spans: [] }), day(5), NOW)).toEqual({
+      entryId: 'm',
+      at: day(5),
+      listed: null,
+      prices: [],
+    });
+    const other = aHistory({ changes: [moved(3, true, false, 'supports_vision')], fields: { rpm: 1 } });
+    expect(pricesAt(other, day(25), NOW).prices).toEqual([]);
+  });
+
+  it('takes what was recorded for past, even by a clock that is ahead of ours', () => {
+    const history = aHistory({ changes: [moved(40, 1, 2)], fields: { [INPUT]: 2 } });
+    expect(byDay(history, [30, 31, 40, 41])).toEqual([1, 1, 2, '?']);
+  });
+});
+
+describe('how a price went', () => {
+  const history = aHistory({
+    changes: [came(3, null), moved(6, 1, 2), moved(22, 7, 9), moved(22, 1, 3, OUTPUT), went(24, { [INPUT]: 9 })],
+  });
+
+  it('is told in steps, with a gap where history cannot tell', () => {
+    const steps = priceStepsOf(history, { from: null, to: null }, NOW);
+    expect(steps.filter(({ field }) => field === INPUT)).toEqual([
+      { field: INPUT, from: day(1), to: day(3), value: null },
+      { field: INPUT, from: day(3), to: day(6), value: 1 },
+      { field: INPUT, from: day(6), to: day(10), value: 2 },
+      { field: INPUT, from: day(20), to: day(22), value: 7 },
+      { field: INPUT, from: day(22), to: day(24), value: 9 },
+      { field: INPUT, from: day(24), to: null, value: null },
+    ]);
+    expect(steps.map(({ field }) => field)).toEqual(steps.map(({ field }) => field).toSorted());
+  });
+
+  it('is cut where the question begins and ends', () => {
+    expect(priceStepsOf(history, { from: day(4), to: day(7) }, NOW)).toEqual([
+      { field: INPUT, from: day(4), to: day(6), value: 1 },
+      { field: INPUT, from: day(6), to: day(7), value: 2 },
+    ]);
+    expect(priceStepsOf(history, { from: day(11), to: day(19) }, NOW)).toEqual([]);
+    expect(priceStepsOf(history, { from: day(7), to: day(4) }, NOW)).toEqual([]);
+  });
+
+  it('does not tell a step where the price stayed', () => {
+    const steady = aHistory({ changes: [moved(3, 1, 2), came(4, null), moved(6, 2, 3)] });
+    expect(priceStepsOf(steady, { from: day(1), to: day(10) }, NOW)).toEqual([
+      { field: INPUT, from: day(1), to: day(3), value: 1 },
+      { field: INPUT, from: day(3), to: day(6), value: 2 },
+      { field: INPUT, from: day(6), to: day(10), value: 3 },
+    ]);
+  });
+
+  it('agrees with the price at any instant of it', () => {
+    for (const { field, from, to, value } of priceStepsOf(history, { from: null, to: null }, NOW))
+      for (const at of [from, new Date((to ?? NOW).getTime() - 1)]) {
+        const then = pricesAt(history, at, NOW).prices.find((price) => price.field === field);
+        expect(then).toEqual({ field, known: true, value });
+      }
+  });
+});
+
+it.each([
+  ['a number', INPUT, 1.4e-8, 1.4e-8],
+  ['a number in text', INPUT, ' 1e-6 ', 1e-6],
+  ['nothing', INPUT, null, null],
+  ['a table', 'search_context_cost_per_query', { low: 1 }, null],
+  ['another unit', 'input_dbu_cost_per_token', 1, null],
+  ['a factor', 'regional_processing_uplift_multiplier_eu', 1.1, null],
+])('reads USD where a price holds %s', (_case, field, value, usd) => {
+  expect(usdOf(field, value)).toBe(usd);
+});

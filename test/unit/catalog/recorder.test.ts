@@ -1,0 +1,229 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { CatalogNews, Delivery } from '../../../src/domain/bus.ts';
+import type { CatalogHistory, ChangeFilters } from '../../../src/domain/catalog/history.ts';
+import { Unavailable } from '../../../src/domain/errors.ts';
+import { openStores } from '../../../src/persistence/orm.ts';
+import type { Stores } from '../../../src/persistence/stores.ts';
+import { createBus } from '../../../src/runtime/bus.ts';
+import { createCatalogRecorder } from '../../../src/runtime/catalog-recorder.ts';
+import { snapshotOfRows } from '../../support/catalog-maps.ts';
+
+const ALL: ChangeFilters = { entryId: null, provider: null, field: null, kind: null, op: null, from: null, to: null };
+const day = (number: number): Date => new Date(Date.UTC(2026, 0, number));
+
+/** A state of a catalog of 3 entries taken on a day, whose one price tells which. */
+const stateAt = (number: number) =>
+  snapshotOfRows(
+    `s${number}`,
+    { a: { input_cost_per_token: number }, b: { mode: 'chat' }, [`only${number}`]: { rpm: 1 } },
+    day(number),
+  );
+
+let dataDir: string;
+let stores: Stores;
+beforeEach(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'lensgate-recorder-'));
+  stores = await openStores({ databaseUrl: null, dataDir, sqliteDriver: 'node:sqlite', log: { warn() {} } });
+});
+afterEach(async () => {
+  await stores.close();
+  rmSync(dataDir, { recursive: true });
+});
+
+/** A process with a recorder: what it told, and what it logged. */
+function aProcess(now: Date, history: Pick<CatalogHistory, 'head' | 'recorded' | 'record'> = stores.catalogHistory) {
+  const bus = createBus();
+  const feed = bus.subscribe('catalogChange', {});
+  const lines: string[] = [];
+  const note = (_facts: object, event: string) => void lines.push(event);
+  const recorder = createCatalogRecorder({
+    history,
+    bus,
+    clock: { now: () => now, monotonicMs: () => 0 },
+    log: { debug: note, info: note, warn: note, error: note },
+    retryMs: 1,
+  });
+  return {
+    see: recorder.see,
+    stop: recorder.stop,
+    lines,
+    next: async (): Promise<CatalogNews> => ((await feed.next()).value as Delivery<CatalogNews>).event,
+    /** What was told and not yet read. */
+    async told(): Promise<readonly CatalogNews[]> {
+      bus.close();
+      return (await Array.fromAsync(feed)).map(({ event }) => event);
+    },
+  };
+}
+
+const onRecord = async (): Promise<readonly string[]> =>
+  (await stores.catalogHistory.list(ALL, null, 10_000)).map(
+    ({ change: { at, entryId, op, old, new: since } }) =>
+      `${at.toISOString().slice(0, 10)} ${entryId} ${op} ${JSON.stringify(old)} ${JSON.stringify(since)}`,
+  );
+const STEP_1_TO_2 = [
+  '2026-01-12 only1 removed {"rpm":1} null',
+  '2026-01-12 only2 added null {"rpm":1}',
+  '2026-01-12 a changed 1 2',
+];
+
+describe('recording the catalog', () => {
+  it('begins with what it sees first, as a state and not as changes', async () => {
+    const process = aProcess(day(10));
+    process.see(stateAt(1));
+    await process.stop();
+    expect([await onRecord(), await process.told()]).toEqual([[], []]);
+    expect(await stores.catalogHistory.head()).toEqual({ snapshotId: 's1', takenAt: day(1), seenAt: day(10) });
+    expect(await stores.catalogHistory.recorded(null, 10)).toHaveLength(3);
+  });
+
+  it('keeps what changes and tells it, at the instant it was seen', async () => {
+    const process = aProcess(day(12));
+    process.see(stateAt(1));
+    process.see(stateAt(2));
+    const { snapshotId, changes } = await process.next();
+    await process.stop();
+    expect([snapshotId, changes.map(({ entryId }) => entryId)]).toEqual(['s2', ['a', 'only2', 'only1']]);
+    expect(await onRecord()).toEqual(STEP_1_TO_2);
+    expect(await stores.catalogHistory.recorded(null, 10)).toMatchObject([
+      { entryId: 'a', fields: { input_cost_per_token: 2 } },
+      { entryId: 'b' },
+      { entryId: 'only2' },
+    ]);
+  });
+
+  it('finds after a restart what it did not get to write, and writes nothing twice', async () => {
+    const before = aProcess(day(10));
+    before.see(stateAt(1));
+    await before.stop();
+    // Swapped to, but the process died first.
+    before.see(stateAt(2));
+    for (let restart = 0; restart < 3; restart += 1) {
+      const after = aProcess(day(12));
+      after.see(stateAt(2));
+      await after.stop();
+    }
+    expect(await onRecord()).toEqual(STEP_1_TO_2);
+  });
+
+  it('takes no older state for news: a restart serves the built-in one until the first refresh', async () => {
+    const before = aProcess(day(12));
+    before.see(stateAt(1));
+    before.see(stateAt(2));
+    await before.next();
+    await before.stop();
+    const after = aProcess(day(13));
+    after.see(stateAt(1));
+    after.see(stateAt(3));
+    const { changes } = await after.next();
+    await after.stop();
+    expect(changes.map(({ entryId, old, new: since }) => [entryId, old, since])).toEqual([
+      ['a', 2, 3],
+      ['only3', null, { rpm: 1 }],
+      ['only2', { rpm: 1 }, null],
+    ]);
+    expect(await onRecord()).toHaveLength(6);
+  });
+
+  it('keeps there and back apart, even within one millisecond', async () => {
+    const process = aProcess(day(12));
+    const back = { ...stateAt(1), takenAt: day(3) };
+    for (const state of [stateAt(1), stateAt(2), back]) process.see(state);
+    const [there, again] = [await process.next(), await process.next()];
+    await process.stop();
+    expect([there.snapshotId, again.snapshotId, again.at.getTime() - there.at.getTime()]).toEqual(['s2', 's1', 1]);
+    expect((await onRecord()).filter((line) => line.includes(' a '))).toEqual([
+      '2026-01-12 a changed 2 1',
+      '2026-01-12 a changed 1 2',
+    ]);
+  });
+
+  it('tries again until the store is back, says so once, and loses no step', async () => {
+    let fails = 5;
+    const { head, recorded, record } = stores.catalogHistory;
+    const flaky = {
+      head,
+      recorded,
+      async record(step: Parameters<typeof record>[0]) {
+        fails -= 1;
+        if (fails >= 0) throw new Unavailable('The database cannot be used at the moment.');
+        return record(step);
+      },
+    };
+    const process = aProcess(day(12), flaky);
+    process.see(stateAt(1));
+    process.see(stateAt(2));
+    await process.next();
+    await process.stop();
+    expect(await onRecord()).toEqual(STEP_1_TO_2);
+    expect(process.lines.filter((line) => line.includes('trying again'))).toHaveLength(1);
+  });
+
+  it('neither writes nor forgets to tell when the answer to a commit was lost', async () => {
+    const { head, recorded, record } = stores.catalogHistory;
+    let answers = 0;
+    const deaf = {
+      head,
+      recorded,
+      async record(step: Parameters<typeof record>[0]) {
+        const reached = await record(step);
+        answers += 1;
+        if (answers === 2) throw new Unavailable('Connection terminated');
+        return reached;
+      },
+    };
+    const process = aProcess(day(12), deaf);
+    process.see(stateAt(1));
+    process.see(stateAt(2));
+    const { changes } = await process.next();
+    await process.stop();
+    expect([changes.length, answers]).toEqual([3, 2]);
+    expect(await onRecord()).toEqual(STEP_1_TO_2);
+  });
+
+  it('lets every process tell its own subscribers, and records once', async () => {
+    const [one, other] = [aProcess(day(12)), aProcess(day(12))];
+    one.see(stateAt(1));
+    other.see(stateAt(1));
+    one.see(stateAt(2));
+    other.see(stateAt(2));
+    const [said, heard] = [await one.next(), await other.next()];
+    await Promise.all([one.stop(), other.stop()]);
+    expect(heard).toEqual(said);
+    expect(await onRecord()).toEqual(STEP_1_TO_2);
+  });
+
+  it('tells a large step in events of at most a hundred changes', async () => {
+    const rows = (price: number) =>
+      Object.fromEntries(Array.from({ length: 250 }, (_, at) => [`m${at}`, { input_cost_per_token: price }]));
+    const process = aProcess(day(12));
+    process.see(snapshotOfRows('one', rows(1), day(1)));
+    process.see(snapshotOfRows('two', rows(2), day(2)));
+    const sizes = [await process.next(), await process.next(), await process.next()].map(
+      ({ changes }) => changes.length,
+    );
+    await process.stop();
+    expect([sizes, await process.told()]).toEqual([[100, 100, 50], []]);
+  });
+
+  it('records as one step what piled up while the store was away', async () => {
+    const gate = Promise.withResolvers<void>();
+    const { head, recorded, record } = stores.catalogHistory;
+    const slow = {
+      head: () => gate.promise.then(head),
+      recorded,
+      record,
+    };
+    const process = aProcess(day(12), slow);
+    for (let number = 1; number <= 20; number += 1) process.see(stateAt(number));
+    gate.resolve();
+    const prices: unknown[] = [];
+    while (prices.at(-1) !== 20)
+      prices.push((await process.next()).changes.find(({ entryId }) => entryId === 'a')?.new);
+    await process.stop();
+    expect(prices).toEqual([14, 15, 16, 17, 18, 19, 20]);
+  });
+});
