@@ -4,7 +4,7 @@ import { type EntryDemands, pricePerTokenFrom } from '../src/domain/catalog/narr
 import type { EntrySort } from '../src/domain/catalog/sort-entries.ts';
 import { builder } from './builder.ts';
 
-const CapabilityType = builder.enumType('CatalogCapability', {
+export const CapabilityType = builder.enumType('CatalogCapability', {
   description: 'A capability that the price map has a key for: `VISION` is `supports_vision`.',
   values: Object.fromEntries(
     CAPABILITY_NAMES.map((name) => [

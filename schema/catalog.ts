@@ -89,7 +89,7 @@ const CatalogSourceType = builder.enumType('CatalogSource', {
   } as const,
 });
 
-const CatalogSnapshotType = builder.objectRef<CatalogSnapshot>('CatalogSnapshot').implement({
+export const CatalogSnapshotType = builder.objectRef<CatalogSnapshot>('CatalogSnapshot').implement({
   description: 'One state of the catalog.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Names this state: equal data has equal ids.' }),

@@ -2,6 +2,7 @@
 /* oxlint-disable import/no-unassigned-import */
 import './errors.ts';
 import './catalog.ts';
+import './catalog-models.ts';
 import './spans.ts';
 import './traces.ts';
 import './chat.ts';

@@ -348,6 +348,32 @@ export type CatalogEntryQueryVariables = Exact<{
 
 export type CatalogEntryQuery = { catalogEntry: { id: string, provider: string | null, mode: string | null, maxInputTokens: number | null, maxOutputTokens: number | null, maxTokens: number | null, inputCostPerToken: string | null, outputCostPerToken: string | null, cacheReadInputTokenCost: string | null, inputCostPerAudioToken: string | null, outputCostPerReasoningToken: string | null, deprecationDate: string | null, supportsFunctionCalling: boolean | null, supportsParallelFunctionCalling: boolean | null, supportsVision: boolean | null, supportsAudioInput: boolean | null, supportsAudioOutput: boolean | null, supportsPromptCaching: boolean | null, supportsReasoning: boolean | null, supportsResponseSchema: boolean | null, supportsSystemMessages: boolean | null, supportsWebSearch: boolean | null, extraFields: unknown } | null };
 
+export type ModelQueryVariables = Exact<{
+  name: string | number;
+}>;
+
+
+export type ModelQuery = { model: { name: string, offerCount: number, providers: Array<string>, modes: Array<string>, capabilitiesOfAll: Array<CatalogCapability>, capabilitiesOfAny: Array<CatalogCapability>, maxContextWindow: number | null, offers: Array<{ id: string }>, cheapestInput: { id: string, inputCostPerToken: string | null } | null, cheapestOutput: { id: string, outputCostPerToken: string | null } | null } | null };
+
+export type ModelsQueryVariables = Exact<{
+  search?: string | null | undefined;
+  provider?: string | null | undefined;
+  mode?: string | null | undefined;
+  minOffers?: number | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type ModelsQuery = { models: { totalCount: number, snapshot: { id: string }, nodes: Array<{ name: string, offerCount: number }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type ModelOfEntryQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type ModelOfEntryQuery = { catalogEntry: { model: { name: string, offers: Array<{ id: string, provider: string | null }> } | null } | null };
+
 export type ChatStreamSubscriptionVariables = Exact<{
   input: ChatInput;
 }>;
@@ -549,6 +575,68 @@ export const CatalogEntryDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<CatalogEntryQuery, CatalogEntryQueryVariables>;
+export const ModelDocument = new TypedDocumentString(`
+    query Model($name: ID!) {
+  model(name: $name) {
+    name
+    offerCount
+    offers {
+      id
+    }
+    providers
+    modes
+    capabilitiesOfAll
+    capabilitiesOfAny
+    maxContextWindow
+    cheapestInput {
+      id
+      inputCostPerToken
+    }
+    cheapestOutput {
+      id
+      outputCostPerToken
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<ModelQuery, ModelQueryVariables>;
+export const ModelsDocument = new TypedDocumentString(`
+    query Models($search: String, $provider: String, $mode: String, $minOffers: Int, $first: Int, $after: String) {
+  models(
+    search: $search
+    provider: $provider
+    mode: $mode
+    minOffers: $minOffers
+    first: $first
+    after: $after
+  ) {
+    totalCount
+    snapshot {
+      id
+    }
+    nodes {
+      name
+      offerCount
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<ModelsQuery, ModelsQueryVariables>;
+export const ModelOfEntryDocument = new TypedDocumentString(`
+    query ModelOfEntry($id: ID!) {
+  catalogEntry(id: $id) {
+    model {
+      name
+      offers {
+        id
+        provider
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<ModelOfEntryQuery, ModelOfEntryQueryVariables>;
 export const ChatStreamDocument = new TypedDocumentString(`
     subscription ChatStream($input: ChatInput!) {
   chatStream(input: $input) {

@@ -1,0 +1,117 @@
+import { type Capability, CAPABILITY_NAMES, has } from './capabilities.ts';
+import type { CatalogEntry } from './catalog.ts';
+import { modelNameOf } from './model-names.ts';
+import { contextWindowOf } from './narrow-entries.ts';
+import { startingPricesOf } from './tariffs.ts';
+
+/** One logical model with everything it is offered as. */
+export interface Model {
+  /** Unique, in lower case, without host, region or way of sale: `claude-sonnet-4.5`. */
+  readonly name: string;
+  /** At least one; in the order of the catalog. */
+  readonly offers: readonly CatalogEntry[];
+}
+
+/** The models of one state of the catalog: each entry belongs to exactly one. */
+export interface Models {
+  /** In the order of their first offers. */
+  readonly all: readonly Model[];
+  /** By its name, or by the id of an offer. */
+  find(name: string): Model | null;
+  /** The one that this entry offers; null when it has no offer in this catalog. */
+  of(entry: CatalogEntry): Model | null;
+}
+
+const names = new WeakMap<CatalogEntry, string>();
+
+/** Read once per entry: most of them outlive the state of the catalog they came with. */
+function nameOf(entry: CatalogEntry): string {
+  const known = names.get(entry);
+  if (known !== undefined) return known;
+  const name = modelNameOf(entry.id);
+  names.set(entry, name);
+  return name;
+}
+
+/** Joins the entries of a catalog to models. */
+export function joinModels(entries: readonly CatalogEntry[]): Models {
+  const offers = new Map<string, CatalogEntry[]>();
+  for (const entry of entries) {
+    const name = nameOf(entry);
+    const known = offers.get(name);
+    if (known) known.push(entry);
+    else offers.set(name, [entry]);
+  }
+  const byName = new Map([...offers].map(([name, offered]) => [name, { name, offers: offered }]));
+  return {
+    all: [...byName.values()],
+    find: (name) => byName.get(name) ?? byName.get(modelNameOf(name)) ?? null,
+    of: (entry) => byName.get(nameOf(entry)) ?? null,
+  };
+}
+
+/** Which models to find; null is not given. */
+export interface ModelFilters {
+  /** Part of the name, letter case ignored. */
+  readonly search: string | null;
+  /** One of its offers is this provider's, letter case ignored. */
+  readonly provider: string | null;
+  /** One of its offers has this mode, letter case ignored. */
+  readonly mode: string | null;
+  /** Least number of offers. */
+  readonly minOffers: number | null;
+}
+
+const same = (left: string | null, right: string): boolean => (left ?? '').toLowerCase() === right.toLowerCase();
+
+/** The models that pass, in their order. */
+export function findModels(
+  models: readonly Model[],
+  { search, provider, mode, minOffers }: ModelFilters,
+): readonly Model[] {
+  const part = search?.toLowerCase() ?? '';
+  return models.filter(
+    ({ name, offers }) =>
+      name.includes(part) &&
+      offers.length >= (minOffers ?? 1) &&
+      (provider === null || offers.some((offer) => same(offer.provider, provider))) &&
+      (mode === null || offers.some((offer) => same(offer.mode, mode))),
+  );
+}
+
+const distinct = (texts: readonly (string | null)[]): readonly string[] => [
+  ...new Set(texts.filter((text) => text !== null)),
+];
+
+/** Who offers it, each once. */
+export const providersOf = ({ offers }: Model): readonly string[] => distinct(offers.map(({ provider }) => provider));
+
+/** What it does, in the words of its offers; hosts do not always agree. */
+export const modesOf = ({ offers }: Model): readonly string[] => distinct(offers.map(({ mode }) => mode));
+
+/** What every offer is said to have, or at least one. */
+export function capabilitiesOf({ offers }: Model, among: 'all' | 'any'): readonly Capability[] {
+  return CAPABILITY_NAMES.filter((capability) =>
+    among === 'all' ? offers.every((offer) => has(offer, capability)) : offers.some((offer) => has(offer, capability)),
+  );
+}
+
+/** The largest context window of its offers; null when none names one. */
+export function maxContextWindowOf({ offers }: Model): number | null {
+  const windows = offers.map(contextWindowOf).filter((window) => window !== null);
+  return windows.length === 0 ? null : Math.max(...windows);
+}
+
+/**
+ * The offer with the lowest price above zero; the first of equals. Zero is passed over, because the map
+ * writes it for what is free, for what is sold by subscription and for what nobody looked up. Null when no
+ * offer names a price above zero.
+ */
+export function cheapestOf({ offers }: Model, kind: 'input' | 'output'): CatalogEntry | null {
+  let cheapest: { readonly offer: CatalogEntry; readonly price: bigint } | null = null;
+  for (const offer of offers) {
+    const price = startingPricesOf(offer)[kind];
+    if (price !== null && price > 0n && (cheapest === null || price < cheapest.price)) cheapest = { offer, price };
+  }
+  return cheapest?.offer ?? null;
+}

@@ -1,0 +1,90 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { ModelDocument, ModelOfEntryDocument, ModelsDocument, type ModelsQueryVariables } from './generated/graphql.ts';
+import { anEntry, openGraph } from './graph-house.ts';
+
+const ENTRIES = [
+  anEntry('gpt-4o', {
+    input_cost_per_token: 2.5e-6,
+    output_cost_per_token: 1e-5,
+    max_input_tokens: 128_000,
+    supports_vision: true,
+  }),
+  anEntry('azure/eu/gpt-4o', {
+    litellm_provider: 'azure',
+    input_cost_per_token: 2.75e-6,
+    output_cost_per_token: 9e-6,
+    supports_vision: true,
+    supports_pdf_input: true,
+  }),
+  anEntry('gpt-4o-2024-08-06', {}),
+  anEntry('text-embedding-3', { mode: 'embedding' }),
+];
+
+let house: Awaited<ReturnType<typeof openGraph>>;
+afterEach(() => house.close());
+
+describe('model', () => {
+  it.each(['gpt-4o', 'azure/eu/gpt-4o'])('by %s joins every offer', async (name) => {
+    house = await openGraph({ entries: ENTRIES });
+    expect(await house.call(ModelDocument, { name }, null)).toEqual({
+      data: {
+        model: {
+          name: 'gpt-4o',
+          offerCount: 2,
+          offers: [{ id: 'gpt-4o' }, { id: 'azure/eu/gpt-4o' }],
+          providers: ['openai', 'azure'],
+          modes: ['chat'],
+          capabilitiesOfAll: ['VISION'],
+          capabilitiesOfAny: ['PDF_INPUT', 'VISION'],
+          maxContextWindow: 128_000,
+          cheapestInput: { id: 'gpt-4o', inputCostPerToken: '0.0000025' },
+          cheapestOutput: { id: 'azure/eu/gpt-4o', outputCostPerToken: '0.000009' },
+        },
+      },
+    });
+  });
+
+  it('is null for what nobody offers', async () => {
+    house = await openGraph({ entries: ENTRIES });
+    expect(await house.call(ModelDocument, { name: 'gpt-9' }, null)).toEqual({ data: { model: null } });
+  });
+
+  it('is found from an entry, and follows the catalog', async () => {
+    house = await openGraph({ entries: ENTRIES });
+    const id = 'azure/eu/gpt-4o';
+    const offersNow = async () => {
+      const { data } = await house.call(ModelOfEntryDocument, { id }, null);
+      return data.catalogEntry?.model?.offers.map((offer) => offer.id);
+    };
+    expect(await offersNow()).toEqual(['gpt-4o', 'azure/eu/gpt-4o']);
+    house.replaceCatalog([...ENTRIES, anEntry('azure/us/gpt-4o', { litellm_provider: 'azure' })]);
+    expect(await offersNow()).toEqual(['gpt-4o', 'azure/eu/gpt-4o', 'azure/us/gpt-4o']);
+  });
+});
+
+describe('models', () => {
+  it.each<readonly [ModelsQueryVariables, readonly string[]]>([
+    [{}, ['gpt-4o', 'gpt-4o-2024-08-06', 'text-embedding-3']],
+    [{ search: '4O-2024' }, ['gpt-4o-2024-08-06']],
+    [{ provider: 'azure' }, ['gpt-4o']],
+    [{ mode: 'EMBEDDING' }, ['text-embedding-3']],
+    [{ minOffers: 2 }, ['gpt-4o']],
+    [{ minOffers: 3 }, []],
+  ])('%j finds %j', async (variables, names) => {
+    house = await openGraph({ entries: ENTRIES });
+    const { data } = await house.call(ModelsDocument, variables, null);
+    expect([data.models.nodes.map(({ name }) => name), data.models.totalCount]).toEqual([names, names.length]);
+  });
+
+  it('come in pages', async () => {
+    house = await openGraph({ entries: ENTRIES });
+    const first = await house.call(ModelsDocument, { first: 2 }, null);
+    const after = first.data.models.pageInfo.endCursor;
+    const second = await house.call(ModelsDocument, { first: 2, after }, null);
+    expect(first.data.models.pageInfo.hasNextPage).toBe(true);
+    expect(second.data.models.nodes).toEqual([{ name: 'text-embedding-3', offerCount: 1 }]);
+    expect((await house.call(ModelsDocument, { first: 501 }, null)).errors?.[0]?.message).toBe(
+      '`first` must be between 0 and 500.',
+    );
+  });
+});
