@@ -24,6 +24,7 @@ export interface FoundModels {
 export const findCatalogModels = operation({
   name: 'findCatalogModels',
   access: anyone,
+  allowance: 'catalog',
   run({ platform }, filters: ModelFilters): FoundModels {
     const snapshot = platform.catalog.current();
     return { snapshot, models: findModels(modelsOf(snapshot).all, filters) };
@@ -34,6 +35,7 @@ export const findCatalogModels = operation({
 export const findCatalogModel = operation({
   name: 'findCatalogModel',
   access: anyone,
+  allowance: 'catalog',
   run: ({ platform }, name: string): Model | null => modelsOf(platform.catalog.current()).find(name),
 });
 
@@ -41,5 +43,6 @@ export const findCatalogModel = operation({
 export const findModelOfEntry = operation({
   name: 'findModelOfEntry',
   access: anyone,
+  allowance: 'catalog',
   run: ({ platform }, entry: CatalogEntry): Model | null => modelsOf(platform.catalog.current()).of(entry),
 });

@@ -103,9 +103,9 @@ builder.queryFields((t) => ({
         mode: t.arg.string({ description: 'Has an offer of this mode, letter case ignored.' }),
         minOffers: t.arg.int({ description: 'Has at least so many offers.' }),
       },
-      resolve: (_root, { search, provider, mode, minOffers, ...page }, { scope }) =>
+      resolve: async (_root, { search, provider, mode, minOffers, ...page }, { scope }) =>
         modelConnection(
-          findCatalogModels(scope, {
+          await findCatalogModels(scope, {
             search: search ?? null,
             provider: provider ?? null,
             mode: mode ?? null,
