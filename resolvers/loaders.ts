@@ -1,13 +1,14 @@
 import DataLoader from 'dataloader';
 import { type Caller, mayRead, visibilityOf } from '../src/domain/caller.ts';
 import type { SpanHead } from '../src/domain/traces/span.ts';
+import type { TraceKey } from '../src/domain/traces/store.ts';
 import type { SpendRow } from '../src/domain/spend/spend-row.ts';
 import type { Stores } from './stores.ts';
 
 /** One DataLoader per question, so that a list of traces costs one query for its spans, not fifty. */
 export interface Loaders {
-  /** The spans of a trace, by its ref. */
-  readonly spansByTraceRef: DataLoader<string, readonly SpanHead[]>;
+  /** The spans of a trace. */
+  readonly spansByTrace: DataLoader<TraceKey, readonly SpanHead[], string>;
   /** The spend row of a span, by `traceId:spanId`; null when the gateway did not make the span. */
   readonly spendRowBySpan: DataLoader<string, SpendRow | null>;
 }
@@ -20,10 +21,13 @@ export function createLoaders(stores: Stores, caller: Caller | null): Loaders {
   const mine = (row: SpendRow): boolean =>
     caller !== null && mayRead(visibilityOf(caller), { teamId: row.teamId ?? '', keyHash: row.keyHash });
   return {
-    spansByTraceRef: new DataLoader(async (refs) => {
-      const spans = await stores.traces.listSpans(refs);
-      return refs.map((ref) => spans.get(ref) ?? []);
-    }),
+    spansByTrace: new DataLoader(
+      async (traces) => {
+        const spans = await stores.traces.listSpans(traces);
+        return traces.map(({ traceRef }) => spans.get(traceRef) ?? []);
+      },
+      { cacheKeyFn: ({ traceRef }) => traceRef },
+    ),
     spendRowBySpan: new DataLoader(async (spanKeys) => {
       const rows = new Map(
         (await stores.spend.findBySpans(spanKeys)).filter(mine).map((row) => [`${row.traceId}:${row.spanId}`, row]),

@@ -131,8 +131,7 @@ export const getSpan = operation({
   async run(scope: Scope, { spanId, ...address }: TraceAddress & { readonly spanId: string }): Promise<Span> {
     const wanted = spanId.toLowerCase();
     const summaries = SPAN_ID.test(wanted) ? await visibleSummaries(scope, address) : [];
-    const refs = summaries.map(({ traceRef }) => traceRef);
-    const span = refs.length === 0 ? null : await scope.platform.stores.traces.findSpan(refs, wanted);
+    const span = summaries.length === 0 ? null : await scope.platform.stores.traces.findSpan(summaries, wanted);
     if (span === null) throw new NotFound('Span', spanId);
     return span;
   },
@@ -175,7 +174,7 @@ function updatesOf(deliveries: AsyncIterableIterator<Delivery<TraceChange>>): As
 async function lookUpTrace(scope: Scope, address: TraceAddress): Promise<Trace | null> {
   const summaries = await visibleSummaries(scope, address);
   if (summaries.length === 0) return null;
-  const spans = await scope.platform.stores.traces.listSpans(summaries.map(({ traceRef }) => traceRef));
+  const spans = await scope.platform.stores.traces.listSpans(summaries);
   return assembleTrace(summaries, spans);
 }
 

@@ -124,7 +124,7 @@ function spansOf(
   { summary, spans }: KnownOfTrace,
   loaders: Loaders,
 ): Promise<readonly SpanHead[]> | readonly SpanHead[] {
-  return spans ?? loaders.spansByTraceRef.load(summary.traceRef);
+  return spans ?? loaders.spansByTrace.load(summary);
 }
 
 async function agentsOf(trace: KnownOfTrace, loaders: Loaders): Promise<readonly TraceAgent[]> {

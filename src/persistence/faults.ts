@@ -29,6 +29,13 @@ function isAway(error: unknown): boolean {
   return AWAY.has(code) || (code.length === 5 && AWAY_SQLSTATE.test(code)) || isAway(error.cause);
 }
 
+/** Whether the database refused a row because one with its key is stored. */
+export function isDuplicate(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (/UNIQUE constraint failed/.test(error.message)) return true;
+  return ('code' in error && error.code === '23505') || isDuplicate(error.cause);
+}
+
 /** Runs work against the database; a database that is away becomes Unavailable, all else stays as it is. */
 export async function reaching<Result>(work: () => Promise<Result>): Promise<Result> {
   try {

@@ -34,6 +34,16 @@ export function columnNames<Name extends keyof Tables>({ columns }: RowTable<Nam
   return columns.map(({ name }) => name);
 }
 
+/** A row as `rowsFrom` takes it: the JSON list of its values, in the order of the columns. */
+export type EncodedRow = string & { readonly encoded: true };
+
+export function encodeRow<Name extends keyof Tables>(
+  { columns }: RowTable<Name>,
+  row: Readonly<Record<keyof Tables[Name] & string, unknown>>,
+): EncodedRow {
+  return JSON.stringify(columns.map(({ name }) => row[name])) as EncodedRow;
+}
+
 /**
  * Encoded rows as a query to insert from: however many they are, they travel as a single JSON parameter.
  * That is one short statement to prepare and no limit on parameters; binding them one by one costs the main
@@ -42,15 +52,17 @@ export function columnNames<Name extends keyof Tables>({ columns }: RowTable<Nam
 export function rowsFrom<Name extends keyof Tables>(
   flavour: SqlFlavour,
   { columns }: RowTable<Name>,
-  encodedRows: readonly string[],
+  encodedRows: readonly EncodedRow[],
 ): RawBuilder<unknown> {
   const json = `[${encodedRows.join(',')}]`;
   if (flavour === 'postgresql') {
-    const shape = columns.map(({ name, sqlType }) => sql`${sql.ref(name)} ${sql.raw(sqlType)}`);
-    const picked = columns.map(({ name }) => sql.ref(name));
-    return sql`select ${sql.join(picked)} from json_to_recordset(${json}::json) as incoming(${sql.join(shape)})`;
+    const picked = columns.map(
+      ({ name, sqlType }, position) =>
+        sql`cast(value ->> ${sql.lit(position)} as ${sql.raw(sqlType)}) as ${sql.ref(name)}`,
+    );
+    return sql`select ${sql.join(picked)} from jsonb_array_elements(${json}::jsonb)`;
   }
-  const picked = columns.map(({ name }) => sql`json_extract(value, ${sql.lit(`$.${name}`)}) as ${sql.ref(name)}`);
+  const picked = columns.map(({ name }, position) => sql`value ->> ${sql.lit(position)} as ${sql.ref(name)}`);
   // `jsonb_each` gives each row in binary: with `json_each` every column would parse the text of its row again.
   // `where true` keeps SQLite from reading the `on conflict` that may follow as a join condition.
   return sql`select ${sql.join(picked)} from jsonb_each(${json}) where true`;
@@ -61,8 +73,8 @@ const STATEMENT_ROWS = 500;
 const STATEMENT_BYTES = 1 << 20;
 
 /** Cuts encoded rows into what one statement may carry. */
-export function* statements(encodedRows: Iterable<string>): Generator<readonly string[]> {
-  let rows: string[] = [];
+export function* statements(encodedRows: Iterable<EncodedRow>): Generator<readonly EncodedRow[]> {
+  let rows: EncodedRow[] = [];
   let bytes = 0;
   for (const row of encodedRows) {
     if (rows.length === STATEMENT_ROWS || (rows.length > 0 && bytes + row.length > STATEMENT_BYTES)) {
@@ -82,6 +94,19 @@ export function textsIn(flavour: SqlFlavour, texts: readonly string[]): RawBuild
   return flavour === 'postgresql'
     ? sql<string>`(select json_array_elements_text(${json}::json))`
     : sql<string>`(select value from json_each(${json}))`;
+}
+
+/** Lists of texts as the right-hand side of `in` for as many columns, as one parameter. */
+export function tuplesIn(
+  flavour: SqlFlavour,
+  width: number,
+  tuples: readonly (readonly string[])[],
+): RawBuilder<unknown> {
+  const json = JSON.stringify(tuples);
+  const parts = sql.join(Array.from({ length: width }, (_, position) => sql`value ->> ${sql.lit(position)}`));
+  return flavour === 'postgresql'
+    ? sql`(select ${parts} from jsonb_array_elements(${json}::jsonb))`
+    : sql`(select ${parts} from json_each(${json}))`;
 }
 
 /**

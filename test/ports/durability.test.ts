@@ -8,6 +8,7 @@ import { ENGINES, type ScratchDatabase } from './engines.ts';
 import { TEAM_KEY, aKey, aSpan, aSpendRow, spanId, traceId } from './samples.ts';
 
 const REF = traceRefOf(TEAM_KEY, traceId(1));
+const TRACE = { traceId: traceId(1), traceRef: REF };
 const CHILD = fileURLToPath(new URL('./durability-child.ts', import.meta.url));
 
 /** Lets another process store things and kills it the moment it says that they are stored. */
@@ -27,8 +28,8 @@ async function everything({ keys, spend, traces }: Stores): Promise<unknown> {
     spend: await spend.findBySpans([`${traceId(1)}:${spanId(1)}`]),
     total: await spend.totalOf(aSpendRow().keyHash),
     spanCount: summary?.spanCount,
-    heads: (await traces.listSpans([REF])).get(REF)?.length,
-    last: await traces.findSpan([REF], spanId(700)),
+    heads: (await traces.listSpans([TRACE])).get(REF)?.length,
+    last: await traces.findSpan([TRACE], spanId(700)),
   };
 }
 

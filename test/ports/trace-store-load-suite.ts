@@ -11,6 +11,7 @@ import { LONE_KEY, TEAM_KEY, aSpan, spanId, spansOf, traceId } from './samples.t
 const ALL = { kind: 'all' } as const;
 const EVER: TraceWindow = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER, after: null };
 const REF = traceRefOf(TEAM_KEY, traceId(1));
+const TRACE = { traceId: traceId(1), traceRef: REF };
 
 /** A span whose counts no column takes: it passes every check of ours and fails in the database. */
 const POISONED = aSpan({ spanId: spanId(666), inputTokens: Number.NaN });
@@ -33,7 +34,7 @@ export function traceStoreLoadSuite(engine: Engine): void {
       const many = spansOf(1_201, { input: 'x'.repeat(2_000) });
       const [summary] = await ingest(TEAM_KEY, ...many);
       expect([summary?.spanCount, summary?.inputTokens]).toEqual([1_201, 3_603]);
-      expect((await traces.listSpans([REF])).get(REF)?.length).toBe(1_201);
+      expect((await traces.listSpans([TRACE])).get(REF)?.length).toBe(1_201);
     });
 
     it('fails only the call that cannot be stored, and stores nothing of it', async () => {
@@ -44,7 +45,7 @@ export function traceStoreLoadSuite(engine: Engine): void {
         ingest(LONE_KEY, aSpan()),
       ]);
       expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled']);
-      const found = await traces.listSpans([REF]);
+      const found = await traces.listSpans([TRACE]);
       expect(found.get(REF)?.map((head) => head.spanId)).toEqual([spanId(1), spanId(3)]);
       const counts = (await traces.listSummaries(ALL, EVER, 10)).map(
         ({ owner, spanCount }) => [owner, spanCount] as const,
@@ -103,7 +104,7 @@ export function traceStoreLoadSuite(engine: Engine): void {
         ]);
       }
       const found = await traces.listSummaries(ALL, EVER, 100);
-      const spans = await traces.listSpans(found.map(({ traceRef }) => traceRef));
+      const spans = await traces.listSpans(found);
       const expected = Array.from({ length: (rounds / 3) * 2 }, () => 9);
       expect(found.map(({ spanCount }) => spanCount)).toEqual(expected);
       expect(found.map(({ inputTokens }) => inputTokens / 3)).toEqual(expected);
@@ -116,7 +117,7 @@ export function traceStoreLoadSuite(engine: Engine): void {
       await closing.close();
       expect((await Promise.all(taken)).length).toBe(50);
       await expect(closing.traces.ingest([{ owner: TEAM_KEY, spans: [aSpan()] }])).rejects.toThrow(Unavailable);
-      expect((await traces.listSpans([REF])).get(REF)?.length).toBe(50);
+      expect((await traces.listSpans([TRACE])).get(REF)?.length).toBe(50);
     });
   });
 }

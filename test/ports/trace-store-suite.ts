@@ -23,6 +23,7 @@ import {
 const ALL = { kind: 'all' } as const;
 const EVER: TraceWindow = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER, after: null };
 const REF = traceRefOf(TEAM_KEY, traceId(1));
+const TRACE = { traceId: traceId(1), traceRef: REF };
 
 /** What every TraceStore promises. */
 export function traceStoreSuite(engine: Engine): void {
@@ -65,10 +66,10 @@ export function traceStoreSuite(engine: Engine): void {
         links: [{ traceId: traceId(2), spanId: spanId(2), attributes: { odd } }],
       });
       await ingest(TEAM_KEY, span);
-      const found = await traces.findSpan([REF], span.spanId);
+      const found = await traces.findSpan([TRACE], span.spanId);
       expect(found).toEqual(span);
       expect(Object.keys(found?.attributes ?? {})).toEqual(['zeta', 'alpha', odd]);
-      expect(await traces.listSpans([REF])).toEqual(new Map([[REF, [headOf(span)]]]));
+      expect(await traces.listSpans([TRACE])).toEqual(new Map([[REF, [headOf(span)]]]));
     });
 
     it('keeps what is not known as null and what is empty as empty', async () => {
@@ -85,7 +86,7 @@ export function traceStoreSuite(engine: Engine): void {
         resourceAttributes: {},
       });
       await ingest(TEAM_KEY, span);
-      expect(await traces.findSpan([REF], span.spanId)).toEqual(span);
+      expect(await traces.findSpan([TRACE], span.spanId)).toEqual(span);
     });
 
     it.each([2n ** 53n + 1n, 1_700_000_000_000_000_001n, 2n ** 63n])('keeps a time of %s ns exact', async (ns) => {
@@ -93,7 +94,7 @@ export function traceStoreSuite(engine: Engine): void {
       await ingest(TEAM_KEY, span);
       const [summary] = await traces.listSummaries(ALL, EVER, 10);
       expect([summary?.startNs, summary?.endNs]).toEqual([ns, ns + 1n]);
-      expect(await traces.findSpan([REF], span.spanId)).toEqual(span);
+      expect(await traces.findSpan([TRACE], span.spanId)).toEqual(span);
     });
 
     it('refuses times and amounts that no column holds, and stores nothing of the call', async () => {
@@ -104,7 +105,7 @@ export function traceStoreSuite(engine: Engine): void {
 
     it('keeps what text columns cannot hold as the replacement character', async () => {
       await ingest(TEAM_KEY, aSpan({ name: 'a\0b', input: 'half \uD800 pair', agent: '\0' }));
-      const found = await traces.findSpan([REF], spanId(1));
+      const found = await traces.findSpan([TRACE], spanId(1));
       expect([found?.name, found?.input, found?.agent]).toEqual(['a\u{FFFD}b', 'half \u{FFFD} pair', '\u{FFFD}']);
     });
 
@@ -180,14 +181,14 @@ export function traceStoreSuite(engine: Engine): void {
       const [before] = await ingest(TEAM_KEY, ...spansOf(3));
       expect(await ingest(TEAM_KEY, ...spansOf(3, { name: 'changed', input: 'changed', cost: picos(5n) }))).toEqual([]);
       expect(await traces.listSummaries(ALL, EVER, 10)).toEqual([before]);
-      expect(await traces.findSpan([REF], spanId(2))).toEqual(aSpan({ spanId: spanId(2) }));
+      expect(await traces.findSpan([TRACE], spanId(2))).toEqual(aSpan({ spanId: spanId(2) }));
     });
 
     it('counts only the new spans of a partial resend, and a repeated span once', async () => {
       await ingest(TEAM_KEY, ...spansOf(2));
       const [grown] = await ingest(TEAM_KEY, ...spansOf(5), ...spansOf(5, { name: 'second copy' }));
       expect([grown?.spanCount, grown?.llmCalls, grown?.inputTokens]).toEqual([5, 5, 15]);
-      expect((await traces.findSpan([REF], spanId(5)))?.name).toBe('chat demo');
+      expect((await traces.findSpan([TRACE], spanId(5)))?.name).toBe('chat demo');
     });
 
     it('takes nothing for nothing', async () => {
@@ -206,7 +207,7 @@ export function traceStoreSuite(engine: Engine): void {
         new Set(shared.map((owner) => traceRefOf(owner, traceId(1)))),
       );
       const other = traceRefOf(OTHER_TEAM_KEY, traceId(1));
-      expect((await traces.findSpan([other], spanId(1)))?.name).toBe('b');
+      expect((await traces.findSpan([{ traceId: traceId(1), traceRef: other }], spanId(1)))?.name).toBe('b');
     });
 
     it('shows each reader its own rows; the others do not exist', async () => {
@@ -295,7 +296,8 @@ export function traceStoreSuite(engine: Engine): void {
     );
 
     it('lists the spans of several traces at once, by start and then span id', async () => {
-      const second = traceRefOf(TEAM_KEY, traceId(2));
+      const second = { traceId: traceId(2), traceRef: traceRefOf(TEAM_KEY, traceId(2)) };
+      const unknown = { traceId: traceId(1), traceRef: 'UNKNOWN' };
       const spans = [
         aSpan({ spanId: spanId(3), startNs: nsAt(START_MS) + 1n }),
         aSpan({ spanId: spanId(2), startNs: nsAt(START_MS) + 1n }),
@@ -303,9 +305,9 @@ export function traceStoreSuite(engine: Engine): void {
         aSpan({ traceId: traceId(2) }),
       ];
       await ingest(TEAM_KEY, ...spans);
-      const found = await traces.listSpans([second, REF, 'UNKNOWN']);
+      const found = await traces.listSpans([second, TRACE, unknown]);
       expect([...found].map(([ref, heads]) => [ref, heads.map((head) => head.spanId)])).toEqual([
-        [second, [spanId(1)]],
+        [second.traceRef, [spanId(1)]],
         [REF, [spanId(9), spanId(2), spanId(3)]],
         ['UNKNOWN', []],
       ]);
@@ -313,12 +315,12 @@ export function traceStoreSuite(engine: Engine): void {
     });
 
     it('finds a span in whichever of the traces holds it', async () => {
-      const second = traceRefOf(LONE_KEY, traceId(1));
+      const second = { traceId: traceId(1), traceRef: traceRefOf(LONE_KEY, traceId(1)) };
       await ingest(TEAM_KEY, aSpan());
       await ingest(LONE_KEY, aSpan({ spanId: spanId(2), input: 'merged' }));
-      expect(await traces.findSpan([REF, second], spanId(2))).toEqual(aSpan({ spanId: spanId(2), input: 'merged' }));
-      expect(await traces.findSpan([REF], spanId(2))).toBeNull();
-      expect(await traces.findSpan([REF, second], spanId(3))).toBeNull();
+      expect(await traces.findSpan([TRACE, second], spanId(2))).toEqual(aSpan({ spanId: spanId(2), input: 'merged' }));
+      expect(await traces.findSpan([TRACE], spanId(2))).toBeNull();
+      expect(await traces.findSpan([TRACE, second], spanId(3))).toBeNull();
       expect(await traces.findSpan([], spanId(1))).toBeNull();
     });
   });

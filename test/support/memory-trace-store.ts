@@ -67,11 +67,12 @@ export function createMemoryTraceStore(): TraceStore {
         .filter((summary) => traceRef === null || summary.traceRef === traceRef)
         .toSorted(newestFirst);
     },
-    async listSpans(traceRefs) {
-      return new Map(traceRefs.map((ref) => [ref, [...(traces.get(ref)?.spans.values() ?? [])].toSorted(byStart)]));
+    async listSpans(keys) {
+      const spansOf = (ref: string): readonly Span[] => [...(traces.get(ref)?.spans.values() ?? [])];
+      return new Map(keys.map(({ traceRef }) => [traceRef, spansOf(traceRef).toSorted(byStart)]));
     },
-    async findSpan(traceRefs, spanId) {
-      return traceRefs.flatMap((ref) => traces.get(ref)?.spans.get(spanId) ?? [])[0] ?? null;
+    async findSpan(keys, spanId) {
+      return keys.flatMap(({ traceRef }) => traces.get(traceRef)?.spans.get(spanId) ?? [])[0] ?? null;
     },
   };
 }

@@ -2,6 +2,9 @@ import type { Visibility } from '../caller.ts';
 import type { Span, SpanBatch, SpanHead } from './span.ts';
 import type { TraceSummary, TraceWindow } from './trace.ts';
 
+/** What names one owner's trace. The ref alone would; the id is what stored traces are sorted by. */
+export type TraceKey = Pick<TraceSummary, 'traceId' | 'traceRef'>;
+
 /**
  * Where spans are kept. Rows are owned by the credential that sent them; one trace id sent by two owners
  * is two traces. Everything outside a visibility is as if it did not exist.
@@ -18,8 +21,8 @@ export interface TraceStore {
   listSummaries(visibility: Visibility, window: TraceWindow, limit: number): Promise<readonly TraceSummary[]>;
   /** Every visible summary with this trace id, or just the one with this ref. Empty when there is none. */
   findSummaries(visibility: Visibility, traceId: string, traceRef: string | null): Promise<readonly TraceSummary[]>;
-  /** The spans of these traces without payload, by start then span id. Callers pass refs they may see. */
-  listSpans(traceRefs: readonly string[]): Promise<ReadonlyMap<string, readonly SpanHead[]>>;
-  /** One span with its payload, or null. `traceRefs` as for `listSpans`. */
-  findSpan(traceRefs: readonly string[], spanId: string): Promise<Span | null>;
+  /** The spans of these traces without payload, by ref; by start then span id. Callers pass traces they may see. */
+  listSpans(traces: readonly TraceKey[]): Promise<ReadonlyMap<string, readonly SpanHead[]>>;
+  /** One span with its payload, or null. `traces` as for `listSpans`. */
+  findSpan(traces: readonly TraceKey[], spanId: string): Promise<Span | null>;
 }

@@ -5,6 +5,7 @@ export const SpanPayloadSchema = defineEntity({
   name: 'SpanPayloadEntity',
   tableName: 'span_payload',
   properties: {
+    traceId: p.text().primary(),
     traceRef: p.text().primary(),
     spanId: p.text().primary(),
     input: p.text(),

@@ -9,9 +9,9 @@ export const SpanSchema = defineEntity({
   name: 'SpanEntity',
   tableName: 'span',
   properties: {
+    traceId: p.text().primary(),
     traceRef: p.text().primary(),
     spanId: p.text().primary(),
-    traceId: p.text(),
     parentSpanId: p.text().nullable(),
     name: p.text(),
     kind: p.text().$type<SpanKind>(),

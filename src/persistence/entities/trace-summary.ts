@@ -10,9 +10,9 @@ export const TraceSummarySchema = defineEntity({
   name: 'TraceSummaryEntity',
   tableName: 'trace_summary',
   properties: {
+    traceId: p.text().primary(),
     /** Names owner and trace id at once; see `trace-ref.ts`. */
     traceRef: p.text().primary(),
-    traceId: p.text().index(),
     teamId: p.text(),
     keyHash: p.text(),
     name: p.text(),
@@ -38,10 +38,11 @@ export const TraceSummarySchema = defineEntity({
     pricedCalls: p.integer(),
   },
   indexes: [
-    // Read backwards for "newest first": one for all, one per team, one per key without a team.
+    // Read backwards for "newest first": one for all, one per team, one per key without a team. A row is in
+    // the first and in one of the others.
     { properties: ['startMs', 'traceRef'] },
-    { properties: ['teamId', 'startMs', 'traceRef'] },
-    { properties: ['teamId', 'keyHash', 'startMs', 'traceRef'] },
+    { properties: ['teamId', 'startMs', 'traceRef'], where: `"team_id" <> ''` },
+    { properties: ['keyHash', 'startMs', 'traceRef'], where: `"team_id" = ''` },
   ],
 });
 

@@ -5,7 +5,17 @@ import type { Database } from '../database.ts';
 import { CatalogChangeEntity } from '../entities/catalog-change.ts';
 import { CatalogRecordedEntity } from '../entities/catalog-recorded.ts';
 import { CatalogSpanEntity } from '../entities/catalog-span.ts';
-import { columnNames, everyColumn, rowTable, rowsFrom, statements, textsIn } from '../rows.ts';
+import {
+  columnNames,
+  type EncodedRow,
+  encodeRow,
+  everyColumn,
+  type RowTable,
+  rowTable,
+  rowsFrom,
+  statements,
+  textsIn,
+} from '../rows.ts';
 import type { Tables } from '../tables.ts';
 import {
   changeOf,
@@ -56,7 +66,7 @@ export function createCatalogHistory({ orm, flavour, inFlight }: Database): Cata
     const inserted = await db
       .insertInto('catalog_span')
       .columns(columnNames(spanTable))
-      .expression(rowsFrom(flavour, spanTable, [JSON.stringify(row)]))
+      .expression(rowsFrom(flavour, spanTable, [encodeRow(spanTable, row)]))
       .onConflict((conflict) => {
         const same = conflict.column('name');
         if (present === 'keep') return same.doNothing();
@@ -75,7 +85,7 @@ export function createCatalogHistory({ orm, flavour, inFlight }: Database): Cata
   /** Resolves to how many were not there yet. */
   async function insertChanges(db: Kysely<Tables>, rows: Iterable<ChangeRow>): Promise<number> {
     let added = 0;
-    for (const encoded of statements(encodedOf(rows))) {
+    for (const encoded of statements(encodedOf(changeTable, rows))) {
       const inserted = await db
         .insertInto('catalog_change')
         .columns(columnNames(changeTable))
@@ -90,7 +100,7 @@ export function createCatalogHistory({ orm, flavour, inFlight }: Database): Cata
 
   async function writeEntries(db: Kysely<Tables>, entries: RecordStep['entries']): Promise<void> {
     const present = entries.flatMap(({ entryId, fields }) => (fields === null ? [] : [{ entryId, fields }]));
-    for (const encoded of statements(encodedOf(present.values().map(recordedRowOf))))
+    for (const encoded of statements(encodedOf(recordedTable, present.values().map(recordedRowOf))))
       await db
         .insertInto('catalog_recorded')
         .columns(columnNames(recordedTable))
@@ -219,6 +229,9 @@ export function createCatalogHistory({ orm, flavour, inFlight }: Database): Cata
   };
 }
 
-function* encodedOf(rows: Iterable<object>): Generator<string> {
-  for (const row of rows) yield JSON.stringify(row);
+function* encodedOf<Name extends keyof Tables>(
+  table: RowTable<Name>,
+  rows: Iterable<Parameters<typeof encodeRow<Name>>[1]>,
+): Generator<EncodedRow> {
+  for (const row of rows) yield encodeRow(table, row);
 }

@@ -3,7 +3,7 @@ import type { FreeTierCalls, FreeTierStore, Reserved } from '../../domain/free-t
 import type { Database } from '../database.ts';
 import { FreeTierUseEntity } from '../entities/free-tier-use.ts';
 import { createGroupCommit, type Weight } from '../group-commit.ts';
-import { columnNames, rowsFrom, rowTable } from '../rows.ts';
+import { columnNames, encodeRow, rowsFrom, rowTable } from '../rows.ts';
 import type { Tables } from '../tables.ts';
 
 /** Reservations that may wait for their commit, and how many one commit takes. */
@@ -36,7 +36,7 @@ export function createFreeTierStore({ orm, flavour, inFlight }: Database): FreeT
   function rowsOf(calls: readonly FreeTierCalls[], most: number) {
     const encoded = added(calls).map((asked) => {
       const number = Math.min(asked.calls, most);
-      return JSON.stringify({ day: asked.day, ip_hash: asked.ipHash, used: number, granted: number });
+      return encodeRow(table, { day: asked.day, ip_hash: asked.ipHash, used: number, granted: number });
     });
     return rowsFrom(flavour, table, encoded);
   }

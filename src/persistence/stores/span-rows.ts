@@ -23,9 +23,9 @@ const eventOf = ({ name, timeNs, attributes }: StoredEvent): SpanEvent => ({
 
 export function spanRowOf(traceRef: string, span: SpanHead): SpanRow {
   return {
+    trace_id: storable(span.traceId),
     trace_ref: traceRef,
     span_id: storable(span.spanId),
-    trace_id: storable(span.traceId),
     parent_span_id: storableOrNull(span.parentSpanId),
     name: storable(span.name),
     kind: span.kind,
@@ -70,6 +70,7 @@ export function spanHeadOf(row: SpanRow): SpanHead {
 
 export function payloadRowOf(traceRef: string, span: Span): PayloadRow {
   return {
+    trace_id: storable(span.traceId),
     trace_ref: traceRef,
     span_id: storable(span.spanId),
     input: storable(span.input),

@@ -3,9 +3,10 @@ import type { Usage } from '../../domain/chat/chat.ts';
 import { ZERO_USD, addUsd, type Usd } from '../../domain/money.ts';
 import type { SpendRow, SpendStore } from '../../domain/spend/spend-row.ts';
 import type { Database } from '../database.ts';
+import { isDuplicate } from '../faults.ts';
 import { KeySpendEntity } from '../entities/key-spend.ts';
 import { SpendRowEntity } from '../entities/spend-row.ts';
-import { columnNames, everyColumn, rowTable, rowsFrom, textsIn } from '../rows.ts';
+import { columnNames, encodeRow, everyColumn, rowTable, rowsFrom, tuplesIn } from '../rows.ts';
 import type { Tables } from '../tables.ts';
 import { amountText, storable, storableOrNull } from './encoding.ts';
 
@@ -14,6 +15,8 @@ type StoredRow = Selectable<Tables['spend_row']>;
 function storedRowOf(row: SpendRow): StoredRow {
   const { usage, error } = row;
   return {
+    trace_id: row.traceId,
+    span_id: row.spanId,
     id: row.id,
     call_id: storable(row.callId),
     response_id: storableOrNull(row.responseId),
@@ -35,8 +38,6 @@ function storedRowOf(row: SpendRow): StoredRow {
     started_at: row.startedAt.getTime(),
     ended_at: row.endedAt.getTime(),
     first_byte_at: row.firstByteAt?.getTime() ?? null,
-    trace_id: row.traceId,
-    span_id: row.spanId,
     error_code: storableOrNull(error?.code ?? null),
     error_message: storableOrNull(error?.message ?? null),
   };
@@ -78,6 +79,19 @@ function spendRowOf(row: StoredRow): SpendRow {
   };
 }
 
+const keyOf = ({ traceId, spanId, id }: Pick<SpendRow, 'traceId' | 'spanId' | 'id'>): string =>
+  `${traceId}:${spanId}:${id}`;
+
+/** Each row once, the first of its key, in the order of the keys: two processes then wait for each other in one order. */
+function inOrder(rows: readonly SpendRow[]): readonly SpendRow[] {
+  const byKey = new Map<string, SpendRow>();
+  for (const row of rows) {
+    const key = keyOf(row);
+    if (!byKey.has(key)) byKey.set(key, row);
+  }
+  return [...byKey].toSorted(([left], [right]) => (left < right ? -1 : 1)).map(([, row]) => row);
+}
+
 /** What the rows cost, per key, in the order of the keys: two processes then lock totals in one order. */
 function costsByKey(rows: readonly SpendRow[]): readonly { readonly key_hash: string; readonly total: string }[] {
   const totals = new Map<string, Usd>();
@@ -94,40 +108,65 @@ export function createSpendStore({ orm, flavour, inFlight }: Database): SpendSto
   const totals = rowTable(orm, 'key_spend', KeySpendEntity);
   const reading = (): Kysely<Tables> => orm.em.fork().getKysely<Tables>({ type: 'read' });
 
-  async function insertNew(db: Kysely<Tables>, rows: readonly SpendRow[]): Promise<readonly SpendRow[]> {
-    const byId = new Map<string, SpendRow>();
-    for (const row of rows.toSorted((left, right) => (left.id < right.id ? -1 : 1)))
-      if (!byId.has(row.id)) byId.set(row.id, row);
-    const encoded = [...byId.values()].map((row) => JSON.stringify(storedRowOf(row)));
-    const inserted = await db
+  const insertion = (db: Kysely<Tables>, rows: readonly SpendRow[]) =>
+    db
       .insertInto('spend_row')
       .columns(columnNames(spendRows))
-      .expression(rowsFrom(flavour, spendRows, encoded))
-      .onConflict((conflict) => conflict.column('id').doNothing())
-      .returning('id')
+      .expression(
+        rowsFrom(
+          flavour,
+          spendRows,
+          rows.map((row) => encodeRow(spendRows, storedRowOf(row))),
+        ),
+      );
+
+  async function addToTotals(db: Kysely<Tables>, rows: readonly SpendRow[]): Promise<void> {
+    const costs = costsByKey(rows);
+    if (costs.length === 0) return;
+    const encoded = costs.map((total) => encodeRow(totals, total));
+    await db
+      .insertInto('key_spend')
+      .columns(columnNames(totals))
+      .expression(rowsFrom(flavour, totals, encoded))
+      // Adds; the ORM's own upsert would replace.
+      .onConflict((conflict) =>
+        conflict.column('key_hash').doUpdateSet({ total: sql`key_spend.total + excluded.total` }),
+      )
       .execute();
-    return inserted.flatMap(({ id }) => byId.get(id) ?? []);
+  }
+
+  /** As almost always, no row is stored yet. Fails for all when one is. */
+  async function appendFresh(db: Kysely<Tables>, rows: readonly SpendRow[]): Promise<void> {
+    await insertion(db, rows).execute();
+    await addToTotals(db, rows);
+  }
+
+  /** Asks for every row whether it was new, which costs as much as storing it. */
+  async function appendNew(db: Kysely<Tables>, rows: readonly SpendRow[]): Promise<void> {
+    const inserted = await insertion(db, rows)
+      .onConflict((conflict) => conflict.columns(['trace_id', 'span_id', 'id']).doNothing())
+      .returning(['trace_id', 'span_id', 'id'])
+      .execute();
+    const news = new Set(inserted.map((row) => keyOf({ traceId: row.trace_id, spanId: row.span_id, id: row.id })));
+    await addToTotals(
+      db,
+      rows.filter((row) => news.has(keyOf(row))),
+    );
   }
 
   return {
     append: (rows) =>
       inFlight.run(async () => {
         if (rows.length === 0) return;
-        await orm.em.fork().transactional(async (em) => {
-          const db = em.getKysely<Tables>();
-          const costs = costsByKey(await insertNew(db, rows));
-          if (costs.length === 0) return;
-          const encoded = costs.map((total) => JSON.stringify(total));
-          await db
-            .insertInto('key_spend')
-            .columns(columnNames(totals))
-            .expression(rowsFrom(flavour, totals, encoded))
-            // Adds; the ORM's own upsert would replace.
-            .onConflict((conflict) =>
-              conflict.column('key_hash').doUpdateSet({ total: sql`key_spend.total + excluded.total` }),
-            )
-            .execute();
-        });
+        const distinct = inOrder(rows);
+        const commit = (write: typeof appendNew): Promise<void> =>
+          orm.em.fork().transactional((em) => write(em.getKysely<Tables>(), distinct));
+        try {
+          await commit(appendFresh);
+        } catch (error) {
+          if (!isDuplicate(error)) throw error;
+          await commit(appendNew);
+        }
       }),
     findBySpans: (spanKeys) =>
       inFlight.run(async () => {
@@ -135,9 +174,15 @@ export function createSpendStore({ orm, flavour, inFlight }: Database): SpendSto
         const rows = await reading()
           .selectFrom('spend_row')
           .select(everyColumn(spendRows))
-          // The index serves the trace ids; few rows share one, so the span ids are matched after it.
-          .where('trace_id', 'in', textsIn(flavour, [...new Set(spanKeys.map((key) => key.split(':', 1)[0] ?? ''))]))
-          .where(sql`trace_id || ':' || span_id`, 'in', textsIn(flavour, spanKeys))
+          .where(
+            sql`(trace_id, span_id)`,
+            'in',
+            tuplesIn(
+              flavour,
+              2,
+              spanKeys.map((key) => key.split(':', 2)),
+            ),
+          )
           .$castTo<StoredRow>()
           .execute();
         return rows.map(spendRowOf);

@@ -12,8 +12,8 @@ const NS_PER_MS = 1_000_000n;
 
 export function summaryRowOf(summary: TraceSummary): SummaryRow {
   return {
-    trace_ref: summary.traceRef,
     trace_id: storable(summary.traceId),
+    trace_ref: summary.traceRef,
     team_id: storable(summary.owner.teamId),
     key_hash: storable(summary.owner.keyHash),
     name: storable(summary.name),

@@ -2,11 +2,17 @@ import { sql, type Kysely } from 'kysely';
 import type { Span, SpanBatch } from '../../domain/traces/span.ts';
 import { growSummary, type TraceSummary } from '../../domain/traces/trace.ts';
 import type { Database } from '../database.ts';
-import { SpanPayloadEntity } from '../entities/span-payload.ts';
-import { SpanEntity } from '../entities/span.ts';
-import { TraceSummaryEntity } from '../entities/trace-summary.ts';
 import type { Weight } from '../group-commit.ts';
-import { columnNames, everyColumn, rowTable, rowsFrom, statements, textsIn } from '../rows.ts';
+import {
+  columnNames,
+  type EncodedRow,
+  encodeRow,
+  everyColumn,
+  type RowTable,
+  rowsFrom,
+  statements,
+  tuplesIn,
+} from '../rows.ts';
 import type { Tables } from '../tables.ts';
 import { traceRefOf } from '../trace-ref.ts';
 import { payloadRowOf, spanRowOf } from './span-rows.ts';
@@ -17,9 +23,11 @@ interface EncodedSpan {
   readonly span: Span;
   /** Unique across owners and traces. */
   readonly key: string;
-  /** The two rows of the span, as JSON. */
-  readonly head: string;
-  readonly payload: string;
+  /** The same as the key of its row. */
+  readonly columns: readonly [traceId: string, traceRef: string, spanId: string];
+  /** The two rows of the span, encoded. */
+  readonly head: EncodedRow;
+  readonly payload: EncodedRow;
 }
 
 /** One call's spans, ready to be written. */
@@ -27,12 +35,19 @@ export interface IngestJob extends Weight {
   readonly spans: readonly EncodedSpan[];
 }
 
+/** The tables of the trace store, as rows are written to and read from them. */
+export interface TraceTables {
+  readonly summary: RowTable<'trace_summary'>;
+  readonly span: RowTable<'span'>;
+  readonly payload: RowTable<'span_payload'>;
+}
+
 type Summaries = ReadonlyMap<string, TraceSummary>;
 
 const keyOf = (traceRef: string, spanId: string): string => `${traceRef}:${spanId}`;
 
 /** Encodes what a call brought. Throws InvalidInput for values no column holds, before anyone else is involved. */
-export function encodeBatches(batches: readonly SpanBatch[]): IngestJob {
+export function encodeBatches(tables: TraceTables, batches: readonly SpanBatch[]): IngestJob {
   const spans = batches.flatMap(({ owner, spans: brought }) => {
     const identities = new Map<string, TraceIdentity>();
     return brought.map((span): EncodedSpan => {
@@ -44,13 +59,19 @@ export function encodeBatches(batches: readonly SpanBatch[]): IngestJob {
         identity,
         span,
         key: keyOf(row.trace_ref, row.span_id),
-        head: JSON.stringify(row),
-        payload: JSON.stringify(payloadRowOf(identity.traceRef, span)),
+        columns: [row.trace_id, row.trace_ref, row.span_id],
+        head: encodeRow(tables.span, row),
+        payload: encodeRow(tables.payload, payloadRowOf(identity.traceRef, span)),
       };
     });
   });
   const bytes = spans.reduce((total, { head, payload }) => total + head.length + payload.length, 0);
   return { spans, rows: spans.length, bytes };
+}
+
+function byKey(left: TraceIdentity, right: TraceIdentity): number {
+  if (left.traceId !== right.traceId) return left.traceId < right.traceId ? -1 : 1;
+  return left.traceRef < right.traceRef ? -1 : 1;
 }
 
 function byTrace(spans: Iterable<EncodedSpan>): ReadonlyMap<string, EncodedSpan[]> {
@@ -64,30 +85,25 @@ function byTrace(spans: Iterable<EncodedSpan>): ReadonlyMap<string, EncodedSpan[
 }
 
 /** Commits jobs together: spans first, then the summaries grown by exactly those that were new. */
-export function createTraceIngest({
-  orm,
-  flavour,
-  inFlight,
-}: Database): (jobs: readonly IngestJob[]) => Promise<readonly (readonly TraceSummary[])[]> {
-  const summaryTable = rowTable(orm, 'trace_summary', TraceSummaryEntity);
-  const spanTable = rowTable(orm, 'span', SpanEntity);
-  const payloadTable = rowTable(orm, 'span_payload', SpanPayloadEntity);
-
+export function createTraceIngest(
+  { orm, flavour, inFlight }: Database,
+  tables: TraceTables,
+): (jobs: readonly IngestJob[]) => Promise<readonly (readonly TraceSummary[])[]> {
   async function insertSummaries(
     db: Kysely<Tables>,
     rows: readonly SummaryRow[],
     present: 'keep' | 'replace',
   ): Promise<void> {
     const replaced = Object.fromEntries(
-      columnNames(summaryTable).map((column) => [column, sql.ref(`excluded.${column}`)]),
+      columnNames(tables.summary).map((column) => [column, sql.ref(`excluded.${column}`)]),
     );
-    for (const encoded of statements(rows.map((row) => JSON.stringify(row))))
+    for (const encoded of statements(rows.map((row) => encodeRow(tables.summary, row))))
       await db
         .insertInto('trace_summary')
-        .columns(columnNames(summaryTable))
-        .expression(rowsFrom(flavour, summaryTable, encoded))
+        .columns(columnNames(tables.summary))
+        .expression(rowsFrom(flavour, tables.summary, encoded))
         .onConflict((conflict) => {
-          const same = conflict.column('trace_ref');
+          const same = conflict.columns(['trace_id', 'trace_ref']);
           return present === 'keep' ? same.doNothing() : same.doUpdateSet(replaced);
         })
         .execute();
@@ -96,15 +112,16 @@ export function createTraceIngest({
   /**
    * The summaries of these traces, so that nobody else can change them until the commit. SQLite's write lock
    * is ours already. PostgreSQL locks rows, so a trace that is new needs a row first; rows are made and
-   * locked in the order of their refs, so that two processes cannot wait for each other.
+   * locked in the order of their keys, so that two processes cannot wait for each other.
    */
   async function lockSummaries(db: Kysely<Tables>, identities: readonly TraceIdentity[]): Promise<Summaries> {
     if (flavour === 'postgresql') await insertSummaries(db, identities.map(emptySummaryRow), 'keep');
-    const refs = identities.map(({ traceRef }) => traceRef);
+    const keys = identities.map(({ traceId, traceRef }) => [traceId, traceRef]);
     const rows = await db
       .selectFrom('trace_summary')
-      .select(everyColumn(summaryTable))
-      .where('trace_ref', 'in', textsIn(flavour, refs))
+      .select(everyColumn(tables.summary))
+      .where(sql`(trace_id, trace_ref)`, 'in', tuplesIn(flavour, 2, keys))
+      .orderBy('trace_summary.trace_id')
       .orderBy('trace_summary.trace_ref')
       .$if(flavour === 'postgresql', (query) => query.forUpdate())
       .$castTo<SummaryRow>()
@@ -112,29 +129,44 @@ export function createTraceIngest({
     return new Map(rows.filter((row) => row.span_count > 0).map((row) => [row.trace_ref, summaryOf(row)]));
   }
 
-  /** Inserts spans, leaves those alone that are stored already, and tells which were new. */
-  async function insertSpans(
+  /** Those spans that are not stored yet. Only a trace that has a summary can have spans. */
+  async function newOf(
     db: Kysely<Tables>,
     spans: ReadonlyMap<string, EncodedSpan>,
+    known: Summaries,
   ): Promise<readonly EncodedSpan[]> {
-    const added: EncodedSpan[] = [];
-    for (const encoded of statements([...spans.values()].map(({ head }) => head))) {
-      const inserted = await db
+    const doubtful = [...spans.values()].filter(({ identity }) => known.has(identity.traceRef));
+    if (doubtful.length === 0) return [...spans.values()];
+    const stored = await db
+      .selectFrom('span')
+      .select(['trace_ref', 'span_id'])
+      .where(
+        sql`(trace_id, trace_ref, span_id)`,
+        'in',
+        tuplesIn(
+          flavour,
+          3,
+          doubtful.map(({ columns }) => columns),
+        ),
+      )
+      .execute();
+    const there = new Set(stored.map((row) => keyOf(row.trace_ref, row.span_id)));
+    return [...spans.values()].filter(({ key }) => !there.has(key));
+  }
+
+  async function insertSpans(db: Kysely<Tables>, spans: readonly EncodedSpan[]): Promise<void> {
+    for (const encoded of statements(spans.map(({ head }) => head)))
+      await db
         .insertInto('span')
-        .columns(columnNames(spanTable))
-        .expression(rowsFrom(flavour, spanTable, encoded))
-        .onConflict((conflict) => conflict.columns(['trace_ref', 'span_id']).doNothing())
-        .returning(['trace_ref', 'span_id'])
+        .columns(columnNames(tables.span))
+        .expression(rowsFrom(flavour, tables.span, encoded))
         .execute();
-      added.push(...inserted.flatMap((row) => spans.get(keyOf(row.trace_ref, row.span_id)) ?? []));
-    }
-    for (const encoded of statements(added.map(({ payload }) => payload)))
+    for (const encoded of statements(spans.map(({ payload }) => payload)))
       await db
         .insertInto('span_payload')
-        .columns(columnNames(payloadTable))
-        .expression(rowsFrom(flavour, payloadTable, encoded))
+        .columns(columnNames(tables.payload))
+        .expression(rowsFrom(flavour, tables.payload, encoded))
         .execute();
-    return added;
   }
 
   async function write(db: Kysely<Tables>, jobs: readonly IngestJob[]): Promise<Summaries> {
@@ -142,18 +174,19 @@ export function createTraceIngest({
     for (const encoded of jobs.flatMap((job) => job.spans))
       if (!spans.has(encoded.key)) spans.set(encoded.key, encoded);
     const identities = new Map([...spans.values()].map(({ identity }) => [identity.traceRef, identity]));
-    const inOrder = [...identities.values()].toSorted((left, right) => (left.traceRef < right.traceRef ? -1 : 1));
+    const inOrder = [...identities.values()].toSorted(byKey);
     const known = await lockSummaries(db, inOrder);
-    const added = byTrace(await insertSpans(db, spans));
+    const added = await newOf(db, spans, known);
+    await insertSpans(db, added);
+    const news = byTrace(added);
     const grown = new Map(
-      [...added].flatMap(([traceRef, news]) => {
-        const identity = identities.get(traceRef);
-        const heads = news.map(({ span }) => span);
-        return identity ? [[traceRef, growSummary(known.get(traceRef) ?? null, identity, heads)] as const] : [];
+      inOrder.flatMap((identity) => {
+        const heads = news.get(identity.traceRef)?.map(({ span }) => span) ?? [];
+        if (heads.length === 0) return [];
+        return [[identity.traceRef, growSummary(known.get(identity.traceRef) ?? null, identity, heads)] as const];
       }),
     );
-    const changed = inOrder.flatMap(({ traceRef }) => grown.get(traceRef) ?? []);
-    await insertSummaries(db, changed.map(summaryRowOf), 'replace');
+    await insertSummaries(db, [...grown.values()].map(summaryRowOf), 'replace');
     return grown;
   }
 

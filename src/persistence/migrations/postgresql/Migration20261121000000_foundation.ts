@@ -12,9 +12,9 @@ export class Migration20261121000000_foundation extends Migration {
     `);
     this.addSql(`
       create table "span" (
+        "trace_id" text not null,
         "trace_ref" text not null,
         "span_id" text not null,
-        "trace_id" text not null,
         "parent_span_id" text null,
         "name" text not null,
         "kind" text not null,
@@ -31,11 +31,12 @@ export class Migration20261121000000_foundation extends Migration {
         "input_preview" text not null,
         "request_id" text null,
         "cost" bigint null,
-        primary key ("trace_ref", "span_id")
+        primary key ("trace_id", "trace_ref", "span_id")
       )
     `);
     this.addSql(`
       create table "span_payload" (
+        "trace_id" text not null,
         "trace_ref" text not null,
         "span_id" text not null,
         "input" text not null,
@@ -44,11 +45,13 @@ export class Migration20261121000000_foundation extends Migration {
         "resource_attributes" text not null,
         "events" text not null,
         "links" text not null,
-        primary key ("trace_ref", "span_id")
+        primary key ("trace_id", "trace_ref", "span_id")
       )
     `);
     this.addSql(`
       create table "spend_row" (
+        "trace_id" text not null,
+        "span_id" text not null,
         "id" text not null,
         "call_id" text not null,
         "response_id" text null,
@@ -70,20 +73,15 @@ export class Migration20261121000000_foundation extends Migration {
         "started_at" bigint not null,
         "ended_at" bigint not null,
         "first_byte_at" bigint null,
-        "trace_id" text not null,
-        "span_id" text not null,
         "error_code" text null,
         "error_message" text null,
-        primary key ("id")
+        primary key ("trace_id", "span_id", "id")
       )
     `);
-    this.addSql('create index "spend_row_call_id_index" on "spend_row" ("call_id")');
-    this.addSql('create index "spend_row_trace_id_span_id_index" on "spend_row" ("trace_id", "span_id")');
-    this.addSql('create index "spend_row_key_hash_started_at_index" on "spend_row" ("key_hash", "started_at")');
     this.addSql(`
       create table "trace_summary" (
-        "trace_ref" text not null,
         "trace_id" text not null,
+        "trace_ref" text not null,
         "team_id" text not null,
         "key_hash" text not null,
         "name" text not null,
@@ -104,16 +102,15 @@ export class Migration20261121000000_foundation extends Migration {
         "models" text not null,
         "spend" bigint null,
         "priced_calls" int not null,
-        primary key ("trace_ref")
+        primary key ("trace_id", "trace_ref")
       )
     `);
-    this.addSql('create index "trace_summary_trace_id_index" on "trace_summary" ("trace_id")');
     this.addSql('create index "trace_summary_start_ms_trace_ref_index" on "trace_summary" ("start_ms", "trace_ref")');
     this.addSql(
-      'create index "trace_summary_team_id_start_ms_trace_ref_index" on "trace_summary" ("team_id", "start_ms", "trace_ref")',
+      `create index "trace_summary_team_id_start_ms_trace_ref_index" on "trace_summary" ("team_id", "start_ms", "trace_ref") where "team_id" <> ''`,
     );
     this.addSql(
-      'create index "trace_summary_team_id_key_hash_start_ms_trace_ref_index" on "trace_summary" ("team_id", "key_hash", "start_ms", "trace_ref")',
+      `create index "trace_summary_key_hash_start_ms_trace_ref_index" on "trace_summary" ("key_hash", "start_ms", "trace_ref") where "team_id" = ''`,
     );
     this.addSql(`
       create table "virtual_key" (

@@ -1,0 +1,19 @@
+import { describe, expect, it } from 'vitest';
+import { randomIds } from '../../../src/runtime/identifiers.ts';
+
+describe('identifiers', () => {
+  it('makes trace and span ids as W3C writes them, none twice', () => {
+    const traces = Array.from({ length: 1_000 }, () => randomIds.traceId());
+    const spans = Array.from({ length: 1_000 }, () => randomIds.spanId());
+    expect(traces.filter((id) => !/^[0-9a-f]{32}$/.test(id))).toEqual([]);
+    expect(spans.filter((id) => !/^[0-9a-f]{16}$/.test(id))).toEqual([]);
+    expect([new Set(traces).size, new Set(spans).size]).toEqual([1_000, 1_000]);
+  });
+
+  it('begins trace ids with the time, so that those of one time are stored side by side', () => {
+    const before = Date.now();
+    const told = Number.parseInt(randomIds.traceId().slice(0, 12), 16);
+    expect(told).toBeGreaterThanOrEqual(before);
+    expect(told).toBeLessThanOrEqual(Date.now());
+  });
+});
