@@ -15,22 +15,31 @@ export function writeAnswer(response: ServerResponse, answer: HttpAnswer): void 
   response.end(bytes);
 }
 
+/** How long a client may leave a full socket unread before it counts as gone. */
+export const STALLED_MS = 300_000;
+
 /**
  * Relays a stream: every chunk as it comes, the source paused while the client's socket is full and
- * cancelled the moment the client leaves.
+ * cancelled the moment the client leaves, or has not read for so long that it must be gone.
  */
 function writeStream(response: ServerResponse, body: StreamBody): Promise<void> {
   response.setHeader('content-type', body.contentType);
   return new Promise((resolve) => {
     let open = true;
+    let stalled: NodeJS.Timeout | undefined;
     const finish = (end: 'completed' | 'failed' | 'abandoned', failure?: Error): void => {
       if (!open) return;
       open = false;
+      clearTimeout(stalled);
       response.off('drain', onDrain).off('close', onClose);
       body.ended(end, failure);
       resolve();
     };
-    const onDrain = (): void => body.stream.resume();
+    const onDrain = (): void => {
+      clearTimeout(stalled);
+      stalled = undefined;
+      body.stream.resume();
+    };
     const onClose = (): void => {
       body.stream.cancel();
       finish('abandoned');
@@ -38,7 +47,12 @@ function writeStream(response: ServerResponse, body: StreamBody): Promise<void> 
     response.on('drain', onDrain).on('close', onClose);
     response.flushHeaders();
     body.stream.pipe({
-      chunk: (bytes) => open && response.write(bytes),
+      chunk(bytes) {
+        if (!open) return false;
+        const more = response.write(bytes);
+        if (!more) stalled ??= setTimeout(() => response.destroy(), STALLED_MS).unref();
+        return more;
+      },
       done() {
         if (!open) return;
         response.end();

@@ -103,6 +103,7 @@ const UPSTREAM_TIMED_OUT = 408;
 
 /** What a caller learns of a bug: nothing. The log has the rest, under the request id. */
 const INTERNAL_MESSAGE = 'Internal server error';
+const INTERNAL_TYPE = 'internal_server_error';
 
 /** The status of a failure on a surface; `null` stands for a bug. */
 export function statusOf(surface: Surface, error: DomainError | null): number {
@@ -174,14 +175,15 @@ const CREDENTIAL_FAULTS: Record<Unauthenticated['fault'], { type: string; param:
 /** A failure in the OpenAI envelope of the proxy's surface; also the last event of a broken stream. */
 export function proxyError(status: number, error: DomainError | null): ProxyError {
   const code = String(status);
-  if (error === null) return { message: INTERNAL_MESSAGE, type: 'internal_server_error', param: null, code };
+  if (error === null) return { message: INTERNAL_MESSAGE, type: INTERNAL_TYPE, param: null, code };
   if (error instanceof Unauthenticated) {
     return { message: `Authentication Error, ${error.message}`, ...CREDENTIAL_FAULTS[error.fault], code };
   }
   if (error instanceof UpstreamFailed) {
     return {
       message: error.message,
-      type: error.upstreamType,
+      // An upstream that said nothing has no words of its own for it.
+      type: error.upstreamType ?? (status === STATUSES.proxy.INTERNAL ? INTERNAL_TYPE : null),
       param: error.upstreamParam,
       code: error.upstreamCode ?? code,
     };

@@ -1,5 +1,5 @@
 import Koa from 'koa';
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { Platform } from '../resolvers/scope.ts';
 import { storeSpans } from '../resolvers/traces.ts';
 import { catalogRoutes } from '../rest-shims/catalog.ts';
@@ -12,6 +12,7 @@ import { createRouter, type RequestFailure } from '../rest-shims/router.ts';
 import { traceRoutes } from '../rest-shims/traces.ts';
 import { schema } from '../schema/index.ts';
 import { DomainError } from './domain/errors.ts';
+import { createEdge } from './edge.ts';
 import type { CallRecord } from './gateway/gateway.ts';
 import { createGateway } from './gateway/create-gateway.ts';
 import { createKeyRing } from './gateway/create-key-ring.ts';
@@ -162,10 +163,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
   });
 
   const edge = koa.callback();
-  const server = createServer(
-    { keepAliveTimeout: 72_000, headersTimeout: 75_000, requestTimeout: 0 },
-    (request, response) => void edge(request, response),
-  );
+  const server = createEdge((request, response) => void edge(request, response));
   const inFlight = countInFlight(server);
   await listen(server, settings);
   recorder.see(catalog.current());

@@ -2,6 +2,7 @@ import type { ExecutionArgs, GraphQLError, GraphQLSchema } from 'graphql';
 import { createHandler, type Handler, type OperationResult, type Request } from 'graphql-sse';
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { STALLED_MS } from '../rest-shims/answer-writer.ts';
 import type { GraphContext } from '../schema/builder.ts';
 
 /** The parts of a Koa context the graph's doors use; they answer on `res` themselves. */
@@ -225,10 +226,12 @@ function tokenOf({ headers, url }: Request<IncomingMessage, StreamRequest>): str
   return token && TOKEN.test(token) ? token.toLowerCase() : null;
 }
 
-/** Resolves when the socket takes more, or never will. */
+/** Resolves when the socket takes more, or never will; a client that has not read for long is taken for gone. */
 export function drained(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
+    const stalled = setTimeout(() => response.destroy(), STALLED_MS).unref();
     const go = (): void => {
+      clearTimeout(stalled);
       response.off('drain', go).off('close', go);
       resolve();
     };

@@ -12,6 +12,9 @@ export interface ChatDraft {
   readonly parent: { readonly traceId: string; readonly spanId: string } | null;
 }
 
+/** Most characters of a model's name: it travels in headers, rows and messages, whole. */
+const MOST_MODEL_CHARACTERS = 512;
+
 /** Refuses a chat without model or messages. `route` is how its caller knows the call. */
 export function assertAskable(body: Readonly<Record<string, unknown>>, route: string): void {
   for (const field of ['model', 'messages'] as const) {
@@ -19,6 +22,8 @@ export function assertAskable(body: Readonly<Record<string, unknown>>, route: st
     if (value === undefined || value === null || value === '') throw missing(field, route);
   }
   if (typeof body['model'] !== 'string') throw mistyped('model', 'a string', route);
+  if (body['model'].length > MOST_MODEL_CHARACTERS)
+    throw mistyped('model', `a string of at most ${MOST_MODEL_CHARACTERS} characters`, route);
   if (!Array.isArray(body['messages'])) throw mistyped('messages', 'an array of messages', route);
   if (body['messages'].some((message) => typeof message !== 'object' || message === null || Array.isArray(message)))
     throw mistyped('messages', 'an array of objects', route);

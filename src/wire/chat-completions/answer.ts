@@ -87,10 +87,15 @@ export function errorOf(value: unknown): AnswerError | null {
   };
 }
 
-/** Whether a chunk only counts tokens: no choice, but usage. */
+/** Whether a chunk only counts tokens: usage, and no choice, or as some gateways write it, choices that say nothing. */
 export function isUsageChunk(value: unknown): boolean {
-  const chunk = object(value);
-  return Array.isArray(chunk['choices']) && chunk['choices'].length === 0 && isObject(chunk['usage']);
+  const { choices, usage } = object(value);
+  return Array.isArray(choices) && choices.every(saysNothing) && isObject(usage);
+}
+
+function saysNothing(choice: unknown): boolean {
+  const { delta, finish_reason: reason } = object(choice);
+  return (reason ?? null) === null && Object.values(object(delta)).every((part) => part === null);
 }
 
 /** The steps of the first choice in one chunk of a streamed answer, in order. */

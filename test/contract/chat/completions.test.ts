@@ -168,6 +168,13 @@ describe('chat.completions 400', () => {
       invalid("/chat/completions: Invalid type for parameter 'model': it must be a string.", 'model'),
     ],
     [
+      `{"model":"${'m'.repeat(513)}","messages":[]}`,
+      invalid(
+        "/chat/completions: Invalid type for parameter 'model': it must be a string of at most 512 characters.",
+        'model',
+      ),
+    ],
+    [
       '{"model":"assistant","messages":"hello"}',
       invalid("/chat/completions: Invalid type for parameter 'messages': it must be an array of messages.", 'messages'),
     ],
@@ -317,7 +324,7 @@ describe('chat.completions passes the class of a failing upstream on', () => {
         message: expect.stringMatching(
           /^litellm\.APIConnectionError: APIConnectionError: OpenAIException - The upstream /,
         ),
-        type: null,
+        type: 'internal_server_error',
         param: null,
       }),
     );

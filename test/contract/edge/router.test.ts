@@ -56,6 +56,11 @@ const rows: readonly RouteRow[] = [
             upstreamStatus: null,
             timedOut: true,
           });
+        case 'unreachable':
+          throw new UpstreamFailed('litellm.APIConnectionError: APIConnectionError: OpenAIException - gone', {
+            provider: 'openai',
+            upstreamStatus: null,
+          });
         case 'away':
           throw withAnswerHeaders(new Unavailable('Not now.', 2), { 'x-litellm-call-id': 'c1' });
         default:
@@ -233,6 +238,16 @@ describe('a failure', () => {
       'slow',
       408,
       { message: 'litellm.Timeout: Timeout: OpenAIException - late', type: null, param: null, code: '408' },
+    ],
+    [
+      'unreachable',
+      500,
+      {
+        message: 'litellm.APIConnectionError: APIConnectionError: OpenAIException - gone',
+        type: 'internal_server_error',
+        param: null,
+        code: '500',
+      },
     ],
     ['away', 503, { message: 'Not now.', type: 'service_unavailable', param: null, code: '503' }],
     ['bug', 500, { message: 'Internal server error', type: 'internal_server_error', param: null, code: '500' }],

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { writeAnswer } from '../../../rest-shims/answer-writer.ts';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { STALLED_MS, writeAnswer } from '../../../rest-shims/answer-writer.ts';
 import type { ByteSink } from '../../../src/domain/bytes.ts';
 
 /** A source of bytes the test pushes by hand. */
@@ -105,5 +105,27 @@ describe('a stream', () => {
     await expect.poll(() => source.seen.resumed).toBeGreaterThan(0);
     socket.destroy();
     await expect.poll(() => source.seen.cancelled).toBe(true);
+  });
+
+  it('is cancelled when the client has not read for minutes, and not before', async () => {
+    source = handSource();
+    ends = [];
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.write('GET /stream HTTP/1.1\r\nhost: x\r\n\r\n');
+    const sink = await source.piped;
+    socket.pause();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      // More than the sockets' own buffers can hold, so that nothing drains any more.
+      sink.chunk(Buffer.alloc(32 * 1024 * 1024, 'x'));
+      vi.advanceTimersByTime(STALLED_MS - 1);
+      await new Promise(setImmediate);
+      expect(source.seen.cancelled).toBe(false);
+      vi.advanceTimersByTime(1);
+    } finally {
+      vi.useRealTimers();
+    }
+    await expect.poll(() => [source.seen.cancelled, ends]).toEqual([true, [['abandoned', undefined]]]);
+    socket.destroy();
   });
 });

@@ -86,6 +86,21 @@ describe('a stream on its way through', () => {
     expect(relay.outcome().usage?.inputTokens).toBe(7);
   });
 
+  it('loses it also where the upstream writes it with a choice that says nothing, but no chunk that says something', async () => {
+    const source = fedStream();
+    const relay = new EventRelay(source, { ...OPTIONS, model: 'm', dropUsage: true });
+    const gathered = gather(relay);
+    const counted = (choice: string): string =>
+      `data: {"id":"1","model":"m","choices":[${choice}],"usage":{"prompt_tokens":7,"completion_tokens":2}}\n\n`;
+    const telling =
+      counted('{"index":0,"delta":{"content":"a"}}') + counted('{"index":0,"delta":{},"finish_reason":"stop"}');
+    source.feed(`${telling}${counted('{"index":0,"delta":{"content":null}}')}data: [DONE]\n\n`);
+    source.finish();
+    await relay.opened;
+    expect(gathered.text()).toBe(`${telling}data: [DONE]\n\n`);
+    expect(relay.outcome().usage?.outputTokens).toBe(2);
+  });
+
   it('keeps what the answer says, up to the limit, when asked to', async () => {
     const source = fedStream();
     const relay = new EventRelay(source, { ...OPTIONS, textLimit: 9 });
