@@ -1,0 +1,124 @@
+import { type Rate, rateFrom } from '../money.ts';
+import { sameValue } from './same-value.ts';
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** Why a price is kept out. */
+export type HoldReason = 'not_a_number' | 'negative' | 'absurd' | 'crosses_zero' | 'ten_fold';
+
+/** A price of the price map that is kept out of the catalog until an admin releases it or upstream changes it. */
+export interface HeldPrice {
+  /** Names this value of this field: another value is another hold. */
+  readonly id: string;
+  readonly entryId: string;
+  /** Key of the row; of a nested price the outermost, which is held whole. */
+  readonly field: string;
+  /** The value kept out, as the price map has it. */
+  readonly value: unknown;
+  /** The last accepted value, which is served instead; undefined when the field is served as absent. */
+  readonly served: unknown;
+  readonly reason: HoldReason;
+  /** When this value was first kept out. */
+  readonly since: Date;
+}
+
+/** A verdict on one field of a row, before it has a name and a time. */
+export type Hold = Pick<HeldPrice, 'entryId' | 'field' | 'value' | 'served' | 'reason'>;
+
+/** What is served of a row, and what is kept out of it. */
+export interface JudgedRow {
+  readonly row: Row;
+  readonly holds: readonly Hold[];
+}
+
+/** Dearer than this per token is a price per thousand or per million tokens; the dearest real one is 0.0006 USD. */
+const MOST_PER_TOKEN = rateFrom('0.001') ?? 0n;
+/** A price that moved this many times at once is a unit mistake, or its correction. */
+const MOST_MOVE = 10n;
+
+/** Whether a key holds prices, or holds them further in. */
+const isPriced = (key: string): boolean => key.includes('cost') || key.includes('pricing');
+
+/** Ends of keys that say from how many tokens on a price holds, not what it is for. */
+const FROM_TOKENS = /_above_\d+k_tokens/g;
+
+const isPerToken = (key: string): boolean => key.replace(FROM_TOKENS, '').includes('token') && !key.includes('dbu');
+
+/** One number that is a price: where in its field it is, what it says, and whether tokens are what it is for. */
+interface Leaf {
+  readonly place: string;
+  readonly value: unknown;
+  readonly perToken: boolean;
+}
+
+/** Every price in a field. Nested, a number is one if its key or one around it speaks of cost. */
+function leavesOf(key: string, value: unknown, place = '', priced = false): readonly Leaf[] {
+  const isPrice = priced || key.includes('cost');
+  if (value === null || value === undefined) return [];
+  if (Array.isArray(value)) return value.flatMap((item, at) => leavesOf(key, item, `${place}[${at}]`, isPrice));
+  if (typeof value === 'object')
+    return Object.entries(value).flatMap(([inner, item]) => leavesOf(inner, item, `${place}.${inner}`, isPrice));
+  return isPrice ? [{ place, value, perToken: isPerToken(key) }] : [];
+}
+
+function faultOfMove(now: Rate, before: Rate): HoldReason | null {
+  if (now === before) return null;
+  if (now === 0n || before === 0n) return 'crosses_zero';
+  return now >= before * MOST_MOVE || now * MOST_MOVE <= before ? 'ten_fold' : null;
+}
+
+function faultOfLeaf({ value, perToken }: Leaf, before: Rate | null): HoldReason | null {
+  const now = rateFrom(value);
+  if (now === null) return 'not_a_number';
+  if (now < 0n) return 'negative';
+  const move = before === null ? null : faultOfMove(now, before);
+  if (move !== null) return move;
+  return perToken && now > MOST_PER_TOKEN ? 'absurd' : null;
+}
+
+/** Why a field's value must not replace the last accepted one, undefined for none; null when it may. */
+function faultOf(field: string, value: unknown, accepted: unknown): HoldReason | null {
+  const before = new Map(leavesOf(field, accepted).map((leaf) => [leaf.place, rateFrom(leaf.value)]));
+  for (const leaf of leavesOf(field, value)) {
+    const fault = faultOfLeaf(leaf, before.get(leaf.place) ?? null);
+    if (fault !== null) return fault;
+  }
+  return null;
+}
+
+/** A look that spares nearly every field the exact one: a small number, near the last accepted if there is one. */
+function isPlainlySound(value: unknown, accepted: unknown): boolean {
+  if (value === accepted) return true;
+  if (typeof value !== 'number' || !(value >= 0 && value <= 0.001)) return false;
+  if (accepted === undefined) return true;
+  return typeof accepted === 'number' && value > 0 && accepted > 0 && value < accepted * 9 && value * 9 > accepted;
+}
+
+/**
+ * Keeps unit mistakes out of a row: a price that is negative or no number, that moved ten-fold or more or to or
+ * from zero against the last accepted one, or that is absurd for one token. The field keeps its last accepted value
+ * or, where it has none, becomes absent. What was accepted or released before and has not changed passes.
+ */
+export function judgeRow(
+  entryId: string,
+  row: Row,
+  accepted: Row | null,
+  isReleased: (field: string, value: unknown) => boolean,
+): JudgedRow {
+  const holds: Hold[] = [];
+  for (const field in row) {
+    const value = row[field];
+    const served = accepted?.[field];
+    if (isPlainlySound(value, served) || !isPriced(field) || sameValue(value, served)) continue;
+    const reason = faultOf(field, value, served);
+    if (reason !== null && !isReleased(field, value)) holds.push({ entryId, field, value, served, reason });
+  }
+  return holds.length === 0 ? { row, holds } : { row: withoutHeld(row, holds), holds };
+}
+
+/** What is served of a row of which these fields are held. */
+export function withoutHeld(row: Row, holds: readonly Pick<Hold, 'field' | 'served'>[]): Row {
+  const served = new Map(holds.map((hold) => [hold.field, hold.served]));
+  const fields = Object.entries(row).map(([key, value]) => [key, served.has(key) ? served.get(key) : value] as const);
+  return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import { judgeRow } from '../../../src/domain/catalog/quarantine.ts';
+
+type Row = Readonly<Record<string, unknown>>;
+
+const judge = (row: Row, accepted: Row | null = null, isReleased = (_field: string, _value: unknown) => false) =>
+  judgeRow('m', row, accepted, isReleased);
+/** Why a field is held, when it came from `before` to `now`. */
+const reasonOf = (field: string, now: unknown, before?: unknown): string | null =>
+  judge({ [field]: now }, before === undefined ? null : { [field]: before }).holds[0]?.reason ?? null;
+
+describe('a price that moves', () => {
+  it.each([
+    ['just under ten-fold up', 9.99e-6, 1e-6, null],
+    ['ten-fold up', 1e-5, 1e-6, 'ten_fold'],
+    ['ten-fold up, where a division of doubles would say less', 3e-5, 3e-6, 'ten_fold'],
+    ['just under ten-fold down', 1.01e-7, 1e-6, null],
+    ['ten-fold down', 1e-7, 1e-6, 'ten_fold'],
+    ['a thousand-fold', 0.0009, 9e-7, 'ten_fold'],
+    ['from zero', 1e-6, 0, 'crosses_zero'],
+    ['to zero', 0, 1e-6, 'crosses_zero'],
+    ['not at all', 5, 5, null],
+    ['only in how it is written', '1e-6', 1e-6, null],
+    ['ten-fold, as text', '1e-5', '0.000001', 'ten_fold'],
+    ['below zero', -1e-6, 1e-6, 'negative'],
+    ['to what is no number', 'free', 1e-6, 'not_a_number'],
+    ['to null', null, 1e-6, null],
+    ['in per-thousand units', 1.5, 1.4, null],
+  ])('%s', (_what, now, before, reason) => {
+    expect(reasonOf('output_cost_per_image', now, before)).toBe(reason);
+  });
+});
+
+describe('a price that is new', () => {
+  it.each([
+    ['input_cost_per_token', 0.001, null],
+    ['input_cost_per_token', 0.0010001, 'absurd'],
+    ['output_cost_per_token_above_272k_tokens', 0.54, 'absurd'],
+    ['cache_read_input_token_cost', 0.0032, 'absurd'],
+    ['input_cost_per_audio_token', '0.5', 'absurd'],
+    ['output_cost_per_image_above_128k_tokens', 0.54, null],
+    ['output_dbu_cost_per_token', 0.0025714, null],
+    ['input_cost_per_second', 2, null],
+    ['input_cost_per_token', 0, null],
+    ['input_cost_per_image', -0.1, 'negative'],
+    ['input_cost_per_image', Number.POSITIVE_INFINITY, 'not_a_number'],
+    ['cache_creation_input_token_cost', true, 'not_a_number'],
+    ['max_input_tokens', 1_000_000, null],
+    ['regional_processing_uplift_multiplier_eu', 1.1, null],
+    ['source', 'https://example.test/cost', null],
+  ])('%s: %s', (field, value, reason) => {
+    expect(reasonOf(field, value)).toBe(reason);
+  });
+});
+
+describe('nested prices', () => {
+  const tiers = (...prices: readonly number[]) =>
+    prices.map((price, at) => ({ input_cost_per_token: price, range: [at * 128_000, (at + 1) * 128_000] }));
+
+  it('are judged one by one, and held whole', () => {
+    const [before, now] = [{ tiered_pricing: tiers(1e-6, 2e-6) }, { tiered_pricing: tiers(1e-6, 2e-5) }];
+    expect(judge(now, before)).toEqual({
+      row: before,
+      holds: [
+        {
+          entryId: 'm',
+          field: 'tiered_pricing',
+          value: now.tiered_pricing,
+          served: before.tiered_pricing,
+          reason: 'ten_fold',
+        },
+      ],
+    });
+  });
+  it.each([
+    ['a tier more', 'tiered_pricing', tiers(1e-6, 2e-6, 4e-6), tiers(1e-6, 2e-6), null],
+    ['bounds that move', 'tiered_pricing', [{ input_cost_per_token: 1e-6, range: [0, 9] }], tiers(1e-6), null],
+    ['an absurd tier', 'tiered_pricing', tiers(1e-6, 0.002), tiers(1e-6), 'absurd'],
+    [
+      'a search price',
+      'search_context_cost_per_query',
+      { low: 0.1, high: 0.03 },
+      { low: 0.01, high: 0.03 },
+      'ten_fold',
+    ],
+    ['off-peak hours', 'off_peak_pricing', { windows: [{ hours: [1, 900] }] }, { windows: [{ hours: [1, 2] }] }, null],
+    [
+      'an off-peak price',
+      'off_peak_pricing',
+      { input_cost_per_token: 1e-9 },
+      { input_cost_per_token: 1e-6 },
+      'ten_fold',
+    ],
+  ])('%s', (_what, field, now, before, reason) => {
+    expect(reasonOf(field, now, before)).toBe(reason);
+  });
+});
+
+describe('a row of which something is held', () => {
+  it('keeps the last accepted value in its place, and is without what was never accepted', () => {
+    const row = { mode: 'chat', input_cost_per_token: 1e-4, note: 1, output_cost_per_token: 0.5, max_tokens: 5 };
+    const { row: served, holds } = judge(row, { input_cost_per_token: 1e-6, max_tokens: 4 });
+    expect(JSON.stringify(served)).toBe('{"mode":"chat","input_cost_per_token":0.000001,"note":1,"max_tokens":5}');
+    expect(holds).toEqual([
+      { entryId: 'm', field: 'input_cost_per_token', value: 1e-4, served: 1e-6, reason: 'ten_fold' },
+      { entryId: 'm', field: 'output_cost_per_token', value: 0.5, served: undefined, reason: 'absurd' },
+    ]);
+  });
+  it('is the row itself when nothing is held', () => {
+    const row = { input_cost_per_token: 1e-6 };
+    expect(judge(row, { input_cost_per_token: 2e-6 }).row).toBe(row);
+  });
+  it('passes exactly the value that was released', () => {
+    const isReleased = (field: string, value: unknown) => field === 'input_cost_per_token' && value === 0.5;
+    const reasons = [0.5, 0.6].map((price) => judge({ input_cost_per_token: price }, null, isReleased).holds.length);
+    expect(reasons).toEqual([0, 1]);
+  });
+  it('passes an absurd price that was accepted before and has not changed', () => {
+    expect(reasonOf('input_cost_per_token', 0.5, 0.5)).toBe(null);
+  });
+});
