@@ -1,4 +1,5 @@
 import type { CatalogHistory } from '../src/domain/catalog/history.ts';
+import type { ReleaseStore } from '../src/domain/catalog/releases.ts';
 import type { KeyStore } from '../src/domain/keys/virtual-key.ts';
 import type { SpendStore } from '../src/domain/spend/spend-row.ts';
 import type { TraceStore } from '../src/domain/traces/store.ts';
@@ -6,6 +7,7 @@ import type { TraceStore } from '../src/domain/traces/store.ts';
 /** Where things are kept, one store per noun. */
 export interface Stores {
   readonly catalogHistory: CatalogHistory;
+  readonly catalogReleases: ReleaseStore;
   readonly keys: KeyStore;
   readonly spend: SpendStore;
   readonly traces: TraceStore;

@@ -13,6 +13,7 @@ import type { Stores, StoresOptions } from './stores.ts';
 import { createCatalogHistory } from './stores/catalog-history.ts';
 import { createFreeTierStore } from './stores/free-tier.ts';
 import { createKeyStore } from './stores/keys.ts';
+import { createReleaseStore } from './stores/catalog-releases.ts';
 import { createSpendStore } from './stores/spend.ts';
 import { createTraceStore } from './stores/traces.ts';
 import { ENTITIES } from './tables.ts';
@@ -110,6 +111,7 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
   const traces = createTraceStore(database, options.ingestLimit);
   return {
     catalogHistory: createCatalogHistory(database),
+    catalogReleases: createReleaseStore(database),
     freeTier: createFreeTierStore(database),
     keys: createKeyStore(database),
     spend: createSpendStore(database),

@@ -1,4 +1,5 @@
 import type { CatalogHistory } from '../domain/catalog/history.ts';
+import type { ReleaseStore } from '../domain/catalog/releases.ts';
 import type { FreeTierStore } from '../domain/free-tier/free-tier.ts';
 import type { KeyStore } from '../domain/keys/virtual-key.ts';
 import type { SpendStore } from '../domain/spend/spend-row.ts';
@@ -7,6 +8,7 @@ import type { TraceStore } from '../domain/traces/store.ts';
 /** Everything that is kept, over one database. */
 export interface Stores {
   readonly catalogHistory: CatalogHistory;
+  readonly catalogReleases: ReleaseStore;
   readonly freeTier: FreeTierStore;
   readonly keys: KeyStore;
   readonly spend: SpendStore;

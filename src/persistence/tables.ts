@@ -2,6 +2,7 @@ import type { InferKyselyDB } from '@mikro-orm/sql';
 import { CatalogChangeEntity, type CatalogChangeSchema } from './entities/catalog-change.ts';
 import { CatalogRecordedEntity, type CatalogRecordedSchema } from './entities/catalog-recorded.ts';
 import { CatalogSpanEntity, type CatalogSpanSchema } from './entities/catalog-span.ts';
+import { CatalogReleaseEntity, type CatalogReleaseSchema } from './entities/catalog-release.ts';
 import { FreeTierUseEntity, type FreeTierUseSchema } from './entities/free-tier-use.ts';
 import { KeySpendEntity, type KeySpendSchema } from './entities/key-spend.ts';
 import { SpanPayloadEntity, type SpanPayloadSchema } from './entities/span-payload.ts';
@@ -22,6 +23,7 @@ export const ENTITIES = [
   SpendRowEntity,
   KeySpendEntity,
   FreeTierUseEntity,
+  CatalogReleaseEntity,
 ];
 
 /** The tables that are read and written as rows, typed from the same declarations the migrations come from. */
@@ -29,6 +31,7 @@ export type Tables = InferKyselyDB<
   | typeof CatalogChangeSchema
   | typeof CatalogRecordedSchema
   | typeof CatalogSpanSchema
+  | typeof CatalogReleaseSchema
   | typeof TraceSummarySchema
   | typeof SpanSchema
   | typeof SpanPayloadSchema

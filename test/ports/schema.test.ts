@@ -40,6 +40,7 @@ for (const engine of ENGINES)
       expect(tables).toEqual([
         'catalog_change',
         'catalog_recorded',
+        'catalog_release',
         'catalog_span',
         'free_tier_use',
         'key_spend',
