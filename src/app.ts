@@ -1,5 +1,6 @@
 import Koa from 'koa';
 import type { Server, ServerResponse } from 'node:http';
+import { join } from 'node:path';
 import type { Platform } from '../resolvers/scope.ts';
 import { storeSpans } from '../resolvers/traces.ts';
 import { catalogRoutes } from '../rest-shims/catalog.ts';
@@ -75,7 +76,10 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     clock: systemClock,
     log,
     swapped: (_from, to) => recorder.see(to),
+    lastGoodFile: join(settings.dataDir, 'price-map'),
+    releases: stores.catalogReleases,
   });
+  await catalog.restore();
   const records = createWriteBehind<CallRecord>({
     async commit(calls) {
       await stores.spend.append(calls.map(({ spend }) => spend));

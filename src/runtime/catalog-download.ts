@@ -22,25 +22,32 @@ export interface Download {
 }
 
 /** A map is some three megabytes; more than this is something else. */
-const MOST_BYTES = 64 * 1024 * 1024;
-const TIMEOUT_MS = 30_000;
+const MOST_BYTES = 32 * 1024 * 1024;
+/** A source that asks to be left alone for longer is asked again after this all the same. */
+const MOST_ASKED_MS = 24 * 3_600_000;
 /** Hosts of raw files ask for a name that says who calls. */
 const USER_AGENT = 'lensgate-catalog/1';
 
 /** The source could not be read: why, in words fit to show. */
 export class DownloadFailed extends Error {
-  constructor(reason: string, options?: ErrorOptions) {
+  /** How long the source asks to be left alone; zero when it does not. */
+  readonly askedMs: number;
+  constructor(reason: string, options: ErrorOptions & { readonly askedMs?: number } = {}) {
     super(reason, options);
     this.name = 'DownloadFailed';
+    this.askedMs = options.askedMs ?? 0;
   }
 }
 
+export interface DownloadOptions {
+  readonly fetch: Fetch;
+  readonly signal: AbortSignal;
+  /** Longest it may take, to the last byte. */
+  readonly timeoutMs: number;
+}
+
 /** Reads the source: an http(s) address, a `file:` address or a path. Null when it still has this mark. */
-export function download(
-  url: string,
-  mark: string | null,
-  options: { readonly fetch: Fetch; readonly signal: AbortSignal },
-): Promise<Download | null> {
+export function download(url: string, mark: string | null, options: DownloadOptions): Promise<Download | null> {
   return /^https?:/i.test(url) ? overHttp(url, mark, options) : fromFile(url, mark);
 }
 
@@ -60,24 +67,29 @@ async function fromFile(url: string, mark: string | null): Promise<Download | nu
 async function overHttp(
   url: string,
   mark: string | null,
-  { fetch, signal }: { readonly fetch: Fetch; readonly signal: AbortSignal },
+  { fetch, signal, timeoutMs }: DownloadOptions,
 ): Promise<Download | null> {
   const headers = { 'user-agent': USER_AGENT, accept: '*/*', ...(mark === null ? {} : { 'if-none-match': mark }) };
   try {
-    const response = await fetch(url, { headers, signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]) });
-    if (response.status === 304) {
-      await response.body?.cancel();
-      return null;
-    }
+    const response = await fetch(url, { headers, signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]) });
+    if (response.status !== 200) await response.body?.cancel();
+    if (response.status === 304 && mark !== null) return null;
     if (response.status !== 200) {
-      await response.body?.cancel();
-      throw new DownloadFailed(`the source answered ${response.status}`);
+      const askedMs = askedMsOf(response.headers.get('retry-after'));
+      throw new DownloadFailed(`the source answered ${response.status}`, { askedMs });
     }
     return { bytes: await readAll(response), mark: response.headers.get('etag'), source: 'upstream' };
   } catch (error) {
     if (error instanceof DownloadFailed) throw error;
     throw new DownloadFailed(`the source cannot be read: ${reasonOf(error)}`, { cause: error });
   }
+}
+
+/** What `Retry-After` asks for: seconds, or a date. */
+function askedMsOf(retryAfter: string | null): number {
+  if (retryAfter === null) return 0;
+  const asked = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - Date.now();
+  return Number.isNaN(asked) ? 0 : Math.min(Math.max(asked, 0), MOST_ASKED_MS);
 }
 
 async function readAll(response: FetchedResponse): Promise<Uint8Array> {

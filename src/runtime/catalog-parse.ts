@@ -1,9 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import type { CatalogEntry } from '../domain/catalog/catalog.ts';
 import type { PricedModel } from '../domain/catalog/price-map.ts';
 import type { ParseOutcome, ParseTask } from './catalog-parse-worker.ts';
-import { entryOf } from './catalog-snapshot.ts';
 
 /** A price map that was not taken: why, in words fit to show. */
 export class MapRejected extends Error {
@@ -13,22 +11,33 @@ export class MapRejected extends Error {
   }
 }
 
-/**
- * Reads a price map without holding up the event loop: a thread parses and checks it, and what it found is
- * taken over a little at a time. Throws MapRejected.
- */
+/** A price map that was read and found sound. */
+export interface ParsedMap {
+  /** Of its models as compact JSON in their order, in hex. */
+  readonly sha256: string;
+  /** That JSON, gzipped; null when it was not wanted. */
+  readonly packed: Uint8Array | null;
+  /** Gives every model to `take`, a few at a time, so that requests in flight are served in between. */
+  eachModel(take: (model: PricedModel) => void): Promise<void>;
+}
+
+/** Reads a price map in a thread of its own, without holding up the event loop. Throws MapRejected. */
 export async function parsePriceMap(
   bytes: Uint8Array,
-  currentCount: number,
-): Promise<{ readonly sha256: string; readonly entries: readonly CatalogEntry[] }> {
-  const outcome = await inThread({ bytes, currentCount });
+  { currentCount, packed }: Omit<ParseTask, 'bytes'>,
+): Promise<ParsedMap> {
+  const outcome = await inThread({ bytes, currentCount, packed });
   if ('fault' in outcome) throw new MapRejected(outcome.fault);
-  const entries: CatalogEntry[] = [];
-  for (const list of outcome.lists) {
-    for (const model of JSON.parse(list) as PricedModel[]) entries.push(entryOf(model));
-    await nextTurn();
-  }
-  return { sha256: outcome.sha256, entries };
+  return {
+    sha256: outcome.sha256,
+    packed: outcome.packed,
+    async eachModel(take) {
+      for (const list of outcome.lists) {
+        for (const model of JSON.parse(list) as PricedModel[]) take(model);
+        await nextTurn();
+      }
+    },
+  };
 }
 
 /** Megabytes the thread may use: plenty for a map of the usual size, and the end of an absurd one. */

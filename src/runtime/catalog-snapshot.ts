@@ -27,21 +27,35 @@ export function createSnapshot(state: Omit<CatalogSnapshot, 'find'>): CatalogSna
   return { ...state, find: (id) => byId.get(id) ?? null };
 }
 
+/** The price map that is built in. */
+export interface EmbeddedMap {
+  readonly sha256: string;
+  readonly takenAt: Date;
+  readonly models: readonly PricedModel[];
+}
+
+/** When the catalog that is built in was made. */
+export function embeddedTakenAt(): Date {
+  return new Date(provenance().takenAt);
+}
+
+function provenance(): { readonly sha256: string; readonly takenAt: string } {
+  return JSON.parse(readFileSync(new URL('provenance.json', EMBEDDED_FOLDER), 'utf8')) as ReturnType<typeof provenance>;
+}
+
 /**
- * The catalog that is built in, read at once: it is needed before the first request, and nothing waits meanwhile.
+ * The price map that is built in, read at once: it is needed before the first request, and nothing waits meanwhile.
  * It was checked when it was made, so it is not checked again here.
  */
-export function loadEmbeddedSnapshot(): CatalogSnapshot {
-  const { sha256, takenAt } = JSON.parse(readFileSync(new URL('provenance.json', EMBEDDED_FOLDER), 'utf8')) as {
-    readonly sha256: string;
-    readonly takenAt: string;
-  };
+export function loadEmbeddedMap(): EmbeddedMap {
+  const { sha256, takenAt } = provenance();
   const json = brotliDecompressSync(readFileSync(new URL('snapshot.json.br', EMBEDDED_FOLDER))).toString('utf8');
   const models = Object.entries(JSON.parse(json) as Record<string, PricedModel[1]>);
-  return createSnapshot({
-    id: snapshotIdOf(sha256),
-    takenAt: new Date(takenAt),
-    source: 'embedded',
-    entries: models.map(entryOf),
-  });
+  return { sha256, takenAt: new Date(takenAt), models };
+}
+
+/** The price map that is built in as a state of the catalog, nothing kept out. */
+export function loadEmbeddedSnapshot(): CatalogSnapshot {
+  const { sha256, takenAt, models } = loadEmbeddedMap();
+  return createSnapshot({ id: snapshotIdOf(sha256), takenAt, source: 'embedded', entries: models.map(entryOf) });
 }

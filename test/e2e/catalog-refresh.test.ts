@@ -1,57 +1,18 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createCatalogSource, type RefreshingCatalog } from '../../src/runtime/catalog-source.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
-import type { Log } from '../../src/runtime/log.ts';
 import { openCatalogDoor } from '../contract/catalog/catalog-door.ts';
+import { type Answer, mapOf, playUpstream, recordingLog, sends, type Upstream } from '../support/price-map-upstream.ts';
 
-type Answer = (response: ServerResponse, headers: IncomingHttpHeaders) => void;
-type Rows = Record<string, Record<string, unknown>>;
-
-/** A map of this many models; `version` makes it differ from others. */
-const mapOf = (count: number, version = 1): Rows =>
-  Object.fromEntries(
-    Array.from({ length: count }, (_, at) => [`m${at}`, { litellm_provider: 'p', mode: 'chat', version }]),
-  );
-const sends =
-  (map: unknown, headers: Record<string, string> = {}): Answer =>
-  (response) => {
-    response.writeHead(200, { 'content-type': 'text/plain', ...headers }).end(JSON.stringify(map));
-  };
-
-/** What the log was told, by level. */
-function recordingLog(): { log: Log; lines: string[] } {
-  const lines: string[] = [];
-  const at = (level: string) => (_facts: object, event: string) => void lines.push(`${level} ${event}`);
-  return { log: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }, lines };
-}
-
-let answer: Answer;
-let requests: IncomingHttpHeaders[];
-let upstream: { readonly url: string; close(): void };
+let upstream: Upstream;
 let catalog: RefreshingCatalog | null = null;
 
 beforeEach(async () => {
-  requests = [];
-  const server = createServer((request, response) => {
-    requests.push(request.headers);
-    answer(response, request.headers);
-  });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', () => resolve());
-  });
-  upstream = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/map.json`,
-    close() {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
+  upstream = await playUpstream((response) => void response.end());
 });
 afterEach(() => {
   catalog?.stop();
@@ -67,7 +28,7 @@ describe('following a live price map', () => {
   it('serves the built-in catalog first and swaps the live one in whole', async () => {
     const source = follow();
     const before = source.current();
-    answer = sends({ sample_spec: { mode: 'one of' }, ...mapOf(3_000), last_updated: 'today' });
+    upstream.answers(sends({ sample_spec: { mode: 'one of' }, ...mapOf(3_000), last_updated: 'today' }));
     await source.refresh();
     const after = source.current();
     expect([before.source, before.entries.length >= 4_000, before.find('m0')]).toEqual(['embedded', true, null]);
@@ -83,17 +44,19 @@ describe('following a live price map', () => {
       count: 3_000,
       lastCheckedAt: expect.any(Date),
       lastError: null,
+      held: 0,
+      looks: { taken: 1, unchanged: 0, refused: 0, failed: 0 },
     });
   });
 
   it('asks under its own name, and by ETag once it has one', async () => {
     const source = follow();
-    answer = sends(mapOf(3_000), { etag: '"one"' });
+    upstream.answers(sends(mapOf(3_000), { etag: '"one"' }));
     await source.refresh();
     const first = source.current();
-    answer = (response) => void response.writeHead(304).end();
+    upstream.answers((response) => void response.writeHead(304).end());
     await source.refresh();
-    expect(requests.map((headers) => [headers['user-agent'], headers['if-none-match']])).toEqual([
+    expect(upstream.requests.map((headers) => [headers['user-agent'], headers['if-none-match']])).toEqual([
       ['lensgate-catalog/1', undefined],
       ['lensgate-catalog/1', '"one"'],
     ]);
@@ -102,7 +65,7 @@ describe('following a live price map', () => {
 
   it('keeps the same state when the same data comes again', async () => {
     const source = follow();
-    answer = sends(mapOf(3_000));
+    upstream.answers(sends(mapOf(3_000)));
     await source.refresh();
     const first = source.current();
     await source.refresh();
@@ -124,7 +87,7 @@ describe('following a live price map', () => {
     });
     const ids = [catalog.current().id];
     for (const version of [1, 1, 2]) {
-      answer = sends(mapOf(3_000, version));
+      upstream.answers(sends(mapOf(3_000, version)));
       await catalog.refresh();
       ids.push(catalog.current().id);
     }
@@ -171,26 +134,23 @@ describe('following a live price map', () => {
     ['is refused', (response) => void response.writeHead(429).end('slow down'), 'the source answered 429'],
   ])('keeps the last good data when the map %s', async (_what, bad, reason) => {
     const source = follow();
-    answer = sends(mapOf(3_000));
+    upstream.answers(sends(mapOf(3_000)));
     await source.refresh();
     const good = source.current();
-    answer = bad;
+    upstream.answers(bad);
     await source.refresh();
     expect([source.current() === good, source.status().lastError]).toEqual([true, reason]);
-    answer = sends(mapOf(3_000, 2));
+    upstream.answers(sends(mapOf(3_000, 2)));
     await source.refresh();
     expect([source.current().find('m0')?.row['version'], source.status().lastError]).toEqual([2, null]);
   });
 
   it('does not fetch a map again that it refused, and does not forget that it did', async () => {
     const source = follow();
-    answer = (response, headers) => {
-      if (headers['if-none-match'] === '"bad"') response.writeHead(304).end();
-      else sends({}, { etag: '"bad"' })(response, headers);
-    };
+    upstream.answers(sends({}, { etag: '"bad"' }));
     await source.refresh();
     await source.refresh();
-    expect([requests.length, source.status().lastError, source.current().source]).toEqual([
+    expect([upstream.requests.length, source.status().lastError, source.current().source]).toEqual([
       2,
       'the price map has 0 models, fewer than 50',
       'embedded',
@@ -250,7 +210,7 @@ describe.skipIf(!present)('two real maps, swapped while clients page', () => {
   it('are each served whole', async () => {
     const bodies = MAPS.map((map) => readFileSync(map));
     let version = 0;
-    answer = (response) => void response.end(bodies[(version += 1) % 2]);
+    upstream.answers((response) => void response.end(bodies[(version += 1) % 2]));
     const source = follow();
     await source.refresh();
     const door = await openCatalogDoor(source);

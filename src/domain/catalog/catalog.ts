@@ -1,4 +1,5 @@
 import type { Rate } from '../money.ts';
+import type { HeldPrice } from './quarantine.ts';
 
 /** A published model with price and capabilities, as the price map has it. */
 export interface CatalogEntry {
@@ -31,7 +32,14 @@ export interface CatalogStatus {
   readonly lastCheckedAt: Date | null;
   /** Why the last answer was not taken; null when it was, or nothing was asked yet. Fit to show. */
   readonly lastError: string | null;
+  /** Prices that are kept out. */
+  readonly held: number;
+  /** What came of every look at the source since the process began. */
+  readonly looks: Readonly<Record<LookOutcome, number>>;
 }
+
+/** Taken: a map was read and is served. Refused: it was read and is not. Failed: there was nothing to read. */
+export type LookOutcome = 'taken' | 'unchanged' | 'refused' | 'failed';
 
 /** Gives the current catalog. Swapped whole, never changed in place. */
 export interface CatalogSource {
@@ -41,6 +49,12 @@ export interface CatalogSource {
 /** A catalog that follows a source and says how well it does. */
 export interface FollowedCatalog extends CatalogSource {
   status(): CatalogStatus;
+  /** The state with this id, while it is current or was a short while ago; null for every other. */
+  at(id: string): CatalogSnapshot | null;
+  /** Prices that are kept out, in the order of the entries. */
+  held(): readonly HeldPrice[];
+  /** Serves a held price from now on, over restarts too. Gives what was held; null when nothing has this id. */
+  release(holdId: string, releasedBy: string): Promise<HeldPrice | null>;
 }
 
 /** A compiled pattern: whether it occurs anywhere in a text, letter case ignored. */

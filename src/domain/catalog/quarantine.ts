@@ -4,7 +4,7 @@ import { sameValue } from './same-value.ts';
 type Row = Readonly<Record<string, unknown>>;
 
 /** Why a price is kept out. */
-export type HoldReason = 'not_a_number' | 'negative' | 'absurd' | 'crosses_zero' | 'ten_fold';
+type HoldReason = 'not_a_number' | 'negative' | 'absurd' | 'crosses_zero' | 'ten_fold';
 
 /** A price of the price map that is kept out of the catalog until an admin releases it or upstream changes it. */
 export interface HeldPrice {

@@ -8,12 +8,14 @@ describe('looking at the source', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  /** A source that always says nothing has changed, and how often it was asked. */
-  function unchanging(refreshSeconds: number) {
+  const HOUR = 3_600;
+
+  /** A source that refuses every time, and how often it was asked. Waits of an hour grow no longer by that. */
+  function refusing(refreshSeconds: number) {
     let asked = 0;
     const fetch = () => {
       asked += 1;
-      return Promise.resolve(new Response(null, { status: 304 }));
+      return Promise.resolve(new Response(null, { status: 500 }));
     };
     const source = createCatalogSource({
       url: 'http://test',
@@ -27,28 +29,28 @@ describe('looking at the source', () => {
   }
 
   it('begins at once, goes on at the interval and ends with stop', async () => {
-    const { source, asked } = unchanging(60);
+    const { source, asked } = refusing(HOUR);
     source.start();
     await vi.advanceTimersByTimeAsync(0);
     const first = asked();
-    await vi.advanceTimersByTimeAsync(180_000);
+    await vi.advanceTimersByTimeAsync(3 * HOUR * 1000);
     const later = asked();
     source.stop();
-    await vi.advanceTimersByTimeAsync(600_000);
+    await vi.advanceTimersByTimeAsync(3 * HOUR * 1000);
     expect([first, later, asked()]).toEqual([1, 4, 4]);
   });
 
   it('does not begin twice', async () => {
-    const { source, asked } = unchanging(60);
+    const { source, asked } = refusing(HOUR);
     source.start();
     source.start();
-    await vi.advanceTimersByTimeAsync(60_000);
+    await vi.advanceTimersByTimeAsync(HOUR * 1000);
     source.stop();
     expect(asked()).toBe(2);
   });
 
   it('does not begin when the interval is zero', async () => {
-    const { source, asked } = unchanging(0);
+    const { source, asked } = refusing(0);
     source.start();
     await vi.advanceTimersByTimeAsync(600_000);
     expect(asked()).toBe(0);

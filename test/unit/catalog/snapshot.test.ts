@@ -4,7 +4,12 @@ import { brotliDecompressSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { factsOf } from '../../../scripts/facts-only.ts';
 import { mapFault, modelsOf } from '../../../src/domain/catalog/price-map.ts';
-import { EMBEDDED_FOLDER, loadEmbeddedSnapshot } from '../../../src/runtime/catalog-snapshot.ts';
+import {
+  EMBEDDED_FOLDER,
+  embeddedTakenAt,
+  loadEmbeddedMap,
+  loadEmbeddedSnapshot,
+} from '../../../src/runtime/catalog-snapshot.ts';
 
 const json = brotliDecompressSync(readFileSync(new URL('snapshot.json.br', EMBEDDED_FOLDER))).toString('utf8');
 const provenance = JSON.parse(readFileSync(new URL('provenance.json', EMBEDDED_FOLDER), 'utf8')) as Record<
@@ -25,10 +30,17 @@ describe('the built-in catalog', () => {
   it('holds nothing but facts', () => {
     expect(JSON.stringify(factsOf(JSON.parse(json)))).toBe(json);
   });
-  it('is loaded in its order, found by id, and named by its content', () => {
+  it('is loaded in its order, with what its provenance says', () => {
+    const map = loadEmbeddedMap();
+    expect([map.models.map(([id]) => id), map.sha256, map.takenAt, embeddedTakenAt()]).toEqual([
+      Object.keys(JSON.parse(json) as object),
+      provenance['sha256'],
+      new Date(String(provenance['takenAt'])),
+      new Date(String(provenance['takenAt'])),
+    ]);
+  });
+  it('is found by id, letter case and all, and named by its content', () => {
     const snapshot = loadEmbeddedSnapshot();
-    const ids = Object.keys(JSON.parse(json) as object);
-    expect(snapshot.entries.map(({ id }) => id)).toEqual(ids);
     expect(snapshot.find('gpt-4o')).toMatchObject({ id: 'gpt-4o', provider: 'openai', mode: 'chat' });
     expect([snapshot.find('GPT-4o'), snapshot.find('__proto__'), snapshot.source, snapshot.id]).toEqual([
       null,

@@ -1,0 +1,161 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Clock } from '../../src/domain/clock.ts';
+import { createCatalogSource, type RefreshingCatalog } from '../../src/runtime/catalog-source.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { mapOf, playUpstream, recordingLog, sends, type Upstream } from '../support/price-map-upstream.ts';
+
+let folder: string;
+let file: string;
+let upstream: Upstream;
+let lines: string[];
+const sources: RefreshingCatalog[] = [];
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'lensgate-catalog-'));
+  file = join(folder, 'price-map');
+  upstream = await playUpstream(sends({}));
+});
+afterEach(() => {
+  for (const source of sources) source.stop();
+  upstream.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** A process that begins with what earlier ones left in the folder. */
+async function aProcess({ url = upstream.url, clock = systemClock, refreshSeconds = 60 } = {}) {
+  const recording = recordingLog();
+  lines = recording.lines;
+  const source = createCatalogSource({ url, refreshSeconds, clock, log: recording.log, lastGoodFile: file });
+  sources.push(source);
+  await source.restore();
+  return source;
+}
+
+/** A process that has taken this map, with this ETag. */
+async function tookMap(map: unknown, etag = '"one"', options: Parameters<typeof aProcess>[0] = {}) {
+  upstream.answers(sends(map, { etag }));
+  const source = await aProcess(options);
+  await source.refresh();
+  expect(source.status().lastError).toBe(null);
+  return source;
+}
+const cutNetwork = (): void => upstream.answers((response) => void response.destroy());
+const UNUSED = 'warn the price map kept from before is not used';
+
+describe('the last good map', () => {
+  it('serves after a restart without a network: same state, same time', async () => {
+    const before = (await tookMap(mapOf(3_000))).current();
+    cutNetwork();
+    const source = await aProcess();
+    const restored = source.current();
+    await source.refresh();
+    expect(source.current()).toBe(restored);
+    const { id, takenAt, source: from, entries } = before;
+    expect([restored.id, restored.takenAt, restored.source, restored.entries]).toEqual([id, takenAt, from, entries]);
+    expect(source.status()).toMatchObject({ count: 3_000, source: 'upstream', takenAt });
+    expect([readdirSync(folder), statSync(file).mode & 0o777]).toEqual([['price-map'], 0o600]);
+  });
+
+  it('is asked by its ETag whether it has changed', async () => {
+    await tookMap(mapOf(3_000));
+    const source = await aProcess();
+    await source.refresh();
+    expect(upstream.requests.map((headers) => headers['if-none-match'])).toEqual([undefined, '"one"']);
+    expect([source.status().lastError, source.status().looks.unchanged]).toEqual([null, 1]);
+  });
+
+  it('is replaced by every better one', async () => {
+    await tookMap(mapOf(3_000));
+    await tookMap(mapOf(2_900, 2), '"two"');
+    cutNetwork();
+    const source = await aProcess();
+    expect([source.current().entries.length, source.current().find('m0')?.row['version']]).toEqual([2_900, 2]);
+  });
+
+  it('is left alone by a map that is refused', async () => {
+    const source = await tookMap(mapOf(3_000));
+    const kept = readFileSync(file);
+    upstream.answers(sends(mapOf(10), { etag: '"bad"' }));
+    await source.refresh();
+    expect([source.status().looks.refused, readFileSync(file).equals(kept)]).toEqual([1, true]);
+  });
+
+  it('keeps what was held of it, since when, and what is served instead', async () => {
+    const priced = (price: number) => ({ ...mapOf(3_000), m0: { mode: 'chat', input_cost_per_token: price, x: 1 } });
+    await tookMap(priced(1e-6));
+    const source = await tookMap(priced(0.5), '"two"');
+    const [held, entry] = [source.held(), source.current().find('m0')];
+    expect([held.length, entry?.row]).toEqual([1, { mode: 'chat', input_cost_per_token: 1e-6, x: 1 }]);
+    cutNetwork();
+    const later = await aProcess();
+    expect([later.held(), later.current().find('m0')]).toEqual([held, entry]);
+  });
+
+  it('is judged by what is absurd, should a release be lost', async () => {
+    const absurd = { ...mapOf(3_000), m0: { input_cost_per_token: 0.5 } };
+    const source = await tookMap(absurd);
+    await source.release(source.held()[0]?.id ?? '', 'admin-hash');
+    expect(source.current().find('m0')?.row['input_cost_per_token']).toBe(0.5);
+    const later = await aProcess();
+    expect(later.held().map(({ entryId, served }) => [entryId, served])).toEqual([['m0', undefined]]);
+  });
+});
+
+describe('a kept map', () => {
+  const restarted = async (options = {}): Promise<readonly unknown[]> => {
+    cutNetwork();
+    const { source, entries } = (await aProcess(options)).current();
+    return [source, entries.length >= 4_000, lines];
+  };
+
+  it.each<[string, (whole: Buffer) => Buffer]>([
+    ['cut short', (whole) => whole.subarray(0, whole.length / 2)],
+    ['empty', () => Buffer.alloc(0)],
+    [
+      'changed in one bit',
+      (whole) => Buffer.from(whole.map((byte, at) => (at === whole.length - 40 ? byte ^ 1 : byte))),
+    ],
+    ['something else', () => Buffer.from('{"gpt-4o":{}}\n'.repeat(100))],
+  ])('is not used when it is %s, and a warning says so', async (_what, damage) => {
+    await tookMap(mapOf(3_000));
+    writeFileSync(file, damage(readFileSync(file)));
+    expect(await restarted()).toEqual(['embedded', true, [UNUSED]]);
+  });
+
+  it('is not used when it is of another source', async () => {
+    await tookMap(mapOf(3_000));
+    expect(await restarted({ url: `${upstream.url}?other` })).toEqual(['embedded', true, []]);
+  });
+
+  it('is not used when the built-in one is newer', async () => {
+    const clock: Clock = { ...systemClock, now: () => new Date('2026-01-01T00:00:00Z') };
+    await tookMap(mapOf(3_000), '"one"', { clock });
+    expect(await restarted()).toEqual(['embedded', true, []]);
+  });
+
+  it('is not used when the source is never to be looked at', async () => {
+    await tookMap(mapOf(3_000));
+    expect(await restarted({ refreshSeconds: 0 })).toEqual(['embedded', true, []]);
+  });
+
+  it('is whole when a process died while writing its successor', async () => {
+    await tookMap(mapOf(3_000));
+    writeFileSync(`${file}.part`, readFileSync(file).subarray(0, 1_000));
+    cutNetwork();
+    expect((await aProcess()).current().entries.length).toBe(3_000);
+    await tookMap(mapOf(3_000, 2), '"two"');
+    expect(existsSync(`${file}.part`)).toBe(false);
+  });
+});
+
+it('a folder that cannot be written costs a warning, not the catalog', async () => {
+  file = join(folder, 'missing', 'price-map');
+  const source = await tookMap(mapOf(3_000));
+  expect([source.current().entries.length, lines.at(-1)]).toEqual([
+    3_000,
+    'warn the last good price map could not be kept for a restart',
+  ]);
+});

@@ -1,0 +1,197 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { HeldPrice } from '../../src/domain/catalog/quarantine.ts';
+import type { CatalogSnapshot } from '../../src/domain/catalog/catalog.ts';
+import type { Release, ReleaseStore } from '../../src/domain/catalog/releases.ts';
+import { createCatalogSource, type RefreshingCatalog } from '../../src/runtime/catalog-source.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { mapOf, playUpstream, recordingLog, type Rows, sends, type Upstream } from '../support/price-map-upstream.ts';
+
+let folder: string;
+let upstream: Upstream;
+let kept: Release[];
+let swaps: [CatalogSnapshot, CatalogSnapshot][];
+const sources: RefreshingCatalog[] = [];
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'lensgate-catalog-'));
+  upstream = await playUpstream(sends({}));
+  kept = [];
+  swaps = [];
+});
+afterEach(() => {
+  for (const source of sources) source.stop();
+  upstream.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** A store of releases that every process of a test shares. */
+const store: ReleaseStore = {
+  all: async () => [...kept],
+  async put(release) {
+    kept = [...kept.filter(({ entryId, field }) => entryId !== release.entryId || field !== release.field), release];
+  },
+  async remove(releases) {
+    kept = kept.filter((release) => !releases.includes(release));
+  },
+};
+
+/** A process that follows the upstream, restored from what earlier ones left. */
+async function aProcess(): Promise<RefreshingCatalog> {
+  const source = createCatalogSource({
+    url: upstream.url,
+    refreshSeconds: 60,
+    clock: systemClock,
+    log: recordingLog().log,
+    lastGoodFile: join(folder, 'price-map'),
+    releases: store,
+    swapped: (from, to) => void swaps.push([from, to]),
+  });
+  sources.push(source);
+  await source.restore();
+  return source;
+}
+
+/** A map in which `m0` has this input price. */
+const priced = (price: unknown, version = 1): Rows => ({
+  ...mapOf(3_000),
+  m0: { litellm_provider: 'p', mode: 'chat', version, input_cost_per_token: price },
+});
+const priceIn = (source: RefreshingCatalog): unknown => source.current().find('m0')?.row['input_cost_per_token'];
+const brief = ({ entryId, field, value, served, reason }: HeldPrice) => [entryId, field, value, served, reason];
+async function following(...maps: readonly Rows[]): Promise<RefreshingCatalog> {
+  const source = await aProcess();
+  for (const map of maps) await take(source, map);
+  return source;
+}
+async function take(source: RefreshingCatalog, map: Rows): Promise<void> {
+  upstream.answers(sends(map));
+  await source.refresh();
+}
+const firstHold = (source: RefreshingCatalog): HeldPrice => {
+  const [hold] = source.held();
+  if (hold === undefined) throw new Error('Nothing is held.');
+  return hold;
+};
+
+describe('unit mistakes', () => {
+  it('are kept out of what is built in', async () => {
+    const source = await aProcess();
+    const entry = source.current().find('azure_ai/jais-30b-chat');
+    expect([entry?.row['input_cost_per_token'], entry?.row['output_cost_per_token'], entry?.mode]).toEqual([
+      undefined,
+      undefined,
+      'chat',
+    ]);
+    expect(source.held().map(brief)).toContainEqual([
+      'azure_ai/jais-30b-chat',
+      'input_cost_per_token',
+      0.0032,
+      undefined,
+      'absurd',
+    ]);
+    expect(source.held().every(({ since }) => since.getTime() === source.current().takenAt.getTime())).toBe(true);
+    expect(source.status().held).toBe(source.held().length);
+  });
+
+  it('leave the last accepted price served, and nothing to tell of when nothing else changed', async () => {
+    const source = await following(priced(1e-6));
+    const [good, told] = [source.current(), swaps.length];
+    await take(source, priced(1e-3));
+    expect([source.current() === good, swaps.length - told, source.held().map(brief)]).toEqual([
+      true,
+      0,
+      [['m0', 'input_cost_per_token', 1e-3, 1e-6, 'ten_fold']],
+    ]);
+    await take(source, priced(1e-3, 2));
+    expect([source.current().find('m0')?.row, source.current().find('m1') === good.find('m1')]).toEqual([
+      { litellm_provider: 'p', mode: 'chat', version: 2, input_cost_per_token: 1e-6 },
+      true,
+    ]);
+  });
+
+  it('are forgotten when upstream goes back, and named anew when it changes its mind', async () => {
+    const source = await following(priced(1e-6), priced(1e-3));
+    const first = firstHold(source);
+    await take(source, priced(1e-3, 2));
+    const same = firstHold(source);
+    await take(source, priced(5e-4));
+    const other = firstHold(source);
+    await take(source, priced(2e-6));
+    expect([same.id === first.id, same.since, other.id === first.id]).toEqual([true, first.since, false]);
+    expect([source.held(), priceIn(source)]).toEqual([[], 2e-6]);
+  });
+
+  it('never give two states one id, nor one state two', async () => {
+    const source = await following(priced(1e-6));
+    const ids = [source.current().id];
+    for (const map of [priced(1e-3), priced(1e-6), priced(1e-3, 2), priced(1e-6, 2)]) {
+      await take(source, map);
+      ids.push(source.current().id);
+    }
+    const [good, held, back, heldTwo, two] = ids;
+    expect([held, back]).toEqual([good, good]);
+    expect(new Set([good, heldTwo])).toHaveProperty('size', 2);
+    expect(two).toBe(heldTwo);
+  });
+});
+
+describe('a release', () => {
+  it('serves the price at once, tells of the swap, and holds over refreshes and restarts', async () => {
+    const source = await following(priced(1e-6), priced(1e-3));
+    const before = source.current();
+    const hold = firstHold(source);
+    expect(await source.release(hold.id, 'admin-hash')).toEqual(hold);
+    expect([priceIn(source), source.held(), swaps.at(-1)]).toEqual([1e-3, [], [before, source.current()]]);
+    expect([source.at(before.id) === before, source.at('never')]).toEqual([true, null]);
+    await take(source, priced(1e-3, 2));
+    const second = await aProcess();
+    await take(second, priced(1e-3, 3));
+    expect([priceIn(source), priceIn(second), source.held(), second.held()]).toEqual([1e-3, 1e-3, [], []]);
+    expect(kept).toEqual([
+      {
+        entryId: 'm0',
+        field: 'input_cost_per_token',
+        value: 1e-3,
+        releasedAt: expect.any(Date),
+        releasedBy: 'admin-hash',
+      },
+    ]);
+  });
+
+  it('holds until upstream changes the price again', async () => {
+    const source = await following(priced(1e-6), priced(1e-3));
+    await source.release(firstHold(source).id, 'admin-hash');
+    await take(source, priced(2e-3));
+    expect([priceIn(source), kept]).toEqual([1e-3, []]);
+    await take(source, priced(1e-6));
+    expect(source.held().map(brief)).toEqual([['m0', 'input_cost_per_token', 1e-6, 1e-3, 'ten_fold']]);
+  });
+
+  it('reaches another process with its next look, even when upstream has no news', async () => {
+    const [one, other] = [await following(priced(1e-6), priced(1e-3)), await following(priced(1e-6), priced(1e-3))];
+    await one.release(firstHold(one).id, 'admin-hash');
+    upstream.answers((response) => void response.writeHead(503).end());
+    await other.refresh();
+    expect([priceIn(other), other.held(), other.status().lastError]).toEqual([1e-3, [], 'the source answered 503']);
+  });
+
+  it('of what is not held changes nothing', async () => {
+    const source = await following(priced(1e-6), priced(1e-3));
+    const { id } = firstHold(source);
+    await take(source, priced(2e-3));
+    const before = source.current();
+    expect([await source.release(id, 'admin-hash'), source.current() === before, kept]).toEqual([null, true, []]);
+  });
+
+  it('that the store does not keep is not made', async () => {
+    const source = await following(priced(1e-6), priced(1e-3));
+    const { put } = store;
+    store.put = () => Promise.reject(new Error('store away'));
+    await expect(source.release(firstHold(source).id, 'admin-hash')).rejects.toThrow('store away');
+    store.put = put;
+    expect([priceIn(source), source.held().length]).toEqual([1e-6, 1]);
+  });
+});

@@ -1,0 +1,61 @@
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Log } from '../../src/runtime/log.ts';
+
+/** How the upstream answers. */
+export type Answer = (response: ServerResponse, headers: IncomingHttpHeaders, request: IncomingMessage) => void;
+export type Rows = Record<string, Record<string, unknown>>;
+
+/** A server that plays the upstream of the price map. */
+export interface Upstream {
+  readonly url: string;
+  /** Headers of every request, in their order. */
+  readonly requests: readonly IncomingHttpHeaders[];
+  answers(answer: Answer): void;
+  close(): void;
+}
+
+export async function playUpstream(first: Answer): Promise<Upstream> {
+  let answer = first;
+  const requests: IncomingHttpHeaders[] = [];
+  const server = createServer((request, response) => {
+    requests.push(request.headers);
+    answer(response, request.headers, request);
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve());
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/map.json`,
+    requests,
+    answers(next) {
+      answer = next;
+    },
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+/** A map of this many models; `version` makes it differ from others. */
+export const mapOf = (count: number, version = 1): Rows =>
+  Object.fromEntries(
+    Array.from({ length: count }, (_, at) => [`m${at}`, { litellm_provider: 'p', mode: 'chat', version }]),
+  );
+
+/** Sends a map as the upstream's host does, by ETag when it is given one. */
+export const sends =
+  (map: unknown, headers: Record<string, string> = {}): Answer =>
+  (response, asked) => {
+    if (headers['etag'] !== undefined && asked['if-none-match'] === headers['etag'])
+      return void response.writeHead(304).end();
+    response.writeHead(200, { 'content-type': 'text/plain', ...headers }).end(JSON.stringify(map));
+  };
+
+/** What the log was told, by level. */
+export function recordingLog(): { log: Log; lines: string[] } {
+  const lines: string[] = [];
+  const at = (level: string) => (_facts: object, event: string) => void lines.push(`${level} ${event}`);
+  return { log: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }, lines };
+}
