@@ -1,4 +1,4 @@
-import type { CatalogEntry, CatalogSnapshot, PatternCompiler } from '../src/domain/catalog/catalog.ts';
+import type { CatalogEntry, CatalogSnapshot, CatalogSource, PatternCompiler } from '../src/domain/catalog/catalog.ts';
 import { type EntryFilters, findEntries, modelFilterOf, partMatcher } from '../src/domain/catalog/find-entries.ts';
 import { assertDemands, type EntryDemands, narrowEntries } from '../src/domain/catalog/narrow-entries.ts';
 import { keepRecent, type Recent } from '../src/domain/catalog/recent.ts';
@@ -6,6 +6,7 @@ import { type EntrySort, sortEntries } from '../src/domain/catalog/sort-entries.
 import { InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { anyone } from './access.ts';
 import { operation } from './operation.ts';
+import type { Platform } from './scope.ts';
 
 /** Which entries to find, and in which order. */
 export interface EntrySearch {
@@ -33,25 +34,31 @@ export interface CatalogPage {
 }
 
 /**
- * Kept of one snapshot, and gone with it: what was found by which filters, and pages of it. The same question
- * gives the same objects, so that a door may keep what it made of them. Weights count entries.
+ * Kept of the current state, and gone with it: what was found by which filters, and pages of it. The same question
+ * gives the same objects, so that a door may keep what it made of them. Weights count entries. Nothing is kept of
+ * older states: few readers still page through those.
  */
 interface Kept {
+  readonly snapshot: CatalogSnapshot;
   readonly found: Recent<FoundEntries>;
   readonly pages: Recent<CatalogPage>;
 }
 const MOST_FOUND = 200_000;
 const MOST_ON_PAGES = 15_000;
-const kept = new WeakMap<CatalogSnapshot, Kept>();
+const kept = new WeakMap<CatalogSource, Kept>();
 
-function keptOf(snapshot: CatalogSnapshot): Kept {
-  const known = kept.get(snapshot) ?? {
+function keptOf({ catalog }: Pick<Platform, 'catalog'>, snapshot: CatalogSnapshot): Kept | null {
+  const before = kept.get(catalog);
+  if (before?.snapshot === snapshot) return before;
+  if (catalog.current() !== snapshot) return null;
+  const fresh = {
+    snapshot,
     // An empty answer weighs too, or hostile filters could pile up without end.
     found: keepRecent<FoundEntries>(MOST_FOUND, ({ entries }) => entries.length + 500),
     pages: keepRecent<CatalogPage>(MOST_ON_PAGES, ({ items }) => items.length + 50),
   };
-  kept.set(snapshot, known);
-  return known;
+  kept.set(catalog, fresh);
+  return fresh;
 }
 
 const keyOf = ({ filters: { provider, mode, model, capabilities }, demands, sort }: EntrySearch): string =>
@@ -68,15 +75,25 @@ function matcherOf(model: string | null, patterns: PatternCompiler): ((id: strin
   return (id) => compiled.pattern.occursIn(id);
 }
 
-/** Finds in one state of the catalog. The same search gives the same object. Throws InvalidInput. */
-function searchEntries(snapshot: CatalogSnapshot, search: EntrySearch, patterns: PatternCompiler): FoundEntries {
+/** Finds in one state of the catalog; in the current one the same search gives the same object. Throws InvalidInput. */
+function searchEntries(platform: Platform, snapshot: CatalogSnapshot, search: EntrySearch): FoundEntries {
   const { filters, demands, sort } = search;
   if (demands) assertDemands(demands);
-  return keptOf(snapshot).found.get(keyOf(search), () => {
-    const passed = findEntries(snapshot.entries, filters, matcherOf(filters.model, patterns));
+  const find = (): FoundEntries => {
+    const passed = findEntries(snapshot.entries, filters, matcherOf(filters.model, platform.patterns));
     const narrowed = demands ? narrowEntries(passed, demands) : passed;
     return { snapshot, entries: sort ? sortEntries(narrowed, sort) : narrowed };
-  });
+  };
+  return keptOf(platform, snapshot)?.found.get(keyOf(search), find) ?? find();
+}
+
+/** The state that a reader who pages through it has named, else the current one. Throws InvalidInput. */
+function stateOf({ catalog }: Platform, pin: string | null): CatalogSnapshot {
+  if (pin === null) return catalog.current();
+  const state = catalog.at(pin);
+  if (state !== null) return state;
+  const message = 'This state of the catalog is not kept any more; begin again without `snapshot`';
+  throw new InvalidInput(message, [{ path: ['query', 'snapshot'], rule: 'snapshot_not_kept', message, input: pin }]);
 }
 
 function pageOf({ snapshot, entries }: FoundEntries, page: bigint, pageSize: number): CatalogPage {
@@ -91,21 +108,27 @@ export const findCatalogEntries = operation({
   name: 'findCatalogEntries',
   access: anyone,
   allowance: 'catalog',
-  run: ({ platform }, search: EntrySearch): FoundEntries =>
-    searchEntries(platform.catalog.current(), search, platform.patterns),
+  run: ({ platform }, search: EntrySearch): FoundEntries => searchEntries(platform, platform.catalog.current(), search),
 });
 
-/** One numbered page. `page` and `pageSize` are at least 1. Throws as `findCatalogEntries`. */
+/** Which page to give. `page` and `pageSize` are at least 1. */
+export interface PageRequest {
+  readonly filters: EntryFilters;
+  readonly page: bigint;
+  readonly pageSize: number;
+  /** Id of the state to answer from; null for the current one. */
+  readonly pin: string | null;
+}
+
+/** One numbered page. Throws InvalidInput for a pattern it cannot read and for a state that is not kept. */
 export const listCatalogEntries = operation({
   name: 'listCatalogEntries',
   access: anyone,
   allowance: 'catalog',
-  run({ platform }, input: { filters: EntryFilters; page: bigint; pageSize: number }): CatalogPage {
-    const { filters, page, pageSize } = input;
-    const snapshot = platform.catalog.current();
-    return keptOf(snapshot).pages.get(`${page}/${pageSize}${keyOf({ filters })}`, () =>
-      pageOf(searchEntries(snapshot, { filters }, platform.patterns), page, pageSize),
-    );
+  run({ platform }, { filters, page, pageSize, pin }: PageRequest): CatalogPage {
+    const snapshot = stateOf(platform, pin);
+    const make = (): CatalogPage => pageOf(searchEntries(platform, snapshot, { filters }), page, pageSize);
+    return keptOf(platform, snapshot)?.pages.get(`${page}/${pageSize}${keyOf({ filters })}`, make) ?? make();
   },
 });
 
@@ -117,14 +140,21 @@ export const findCatalogEntry = operation({
   run: ({ platform }, id: string): CatalogEntry | null => platform.catalog.current().find(id),
 });
 
-/** The entry with exactly this id. Throws NotFound. */
+/** An entry, and the state of the catalog it was found in. */
+export interface LocatedEntry {
+  readonly snapshot: CatalogSnapshot;
+  readonly entry: CatalogEntry;
+}
+
+/** The entry with exactly this id. Throws NotFound, and InvalidInput for a state that is not kept. */
 export const getCatalogEntry = operation({
   name: 'getCatalogEntry',
   access: anyone,
   allowance: 'catalog',
-  run({ platform }, id: string): CatalogEntry {
-    const entry = platform.catalog.current().find(id);
+  run({ platform }, { id, pin }: { readonly id: string; readonly pin: string | null }): LocatedEntry {
+    const snapshot = stateOf(platform, pin);
+    const entry = snapshot.find(id);
     if (entry === null) throw new NotFound('catalog entry', id, `Model '${id}' not found in catalog`);
-    return entry;
+    return { snapshot, entry };
   },
 });

@@ -1,5 +1,5 @@
 import { type CatalogPage, getCatalogEntry, listCatalogEntries } from '../resolvers/catalog.ts';
-import type { CatalogEntry } from '../src/domain/catalog/catalog.ts';
+import type { CatalogEntry, CatalogSnapshot } from '../src/domain/catalog/catalog.ts';
 import { declaredFieldsOf, extraFieldsOf } from '../src/domain/catalog/declared-fields.ts';
 import { flag, integer, query, text } from './query.ts';
 import { type HttpAnswer, type RouteRow, route } from './route.ts';
@@ -20,12 +20,16 @@ const readQuery = query({
   supports_response_schema: flag,
   page: integer({ least: 1, otherwise: 1 }),
   page_size: integer({ least: 1, most: 500, otherwise: 50 }),
+  // Ours, after all of theirs: the reference ignores keys it does not know.
+  snapshot: text,
 });
 
+const readPin = query({ snapshot: text });
+
 function parseList(search: string): Parameters<typeof listCatalogEntries>[1] {
-  const { provider, mode, model, page, page_size: pageSize, ...flags } = readQuery(search);
+  const { provider, mode, model, page, page_size: pageSize, snapshot: pin, ...flags } = readQuery(search);
   const capabilities = Object.fromEntries(Object.entries(flags).filter(([, wanted]) => wanted !== undefined));
-  return { filters: { provider, mode, model, capabilities }, page, pageSize: Number(pageSize) };
+  return { filters: { provider, mode, model, capabilities }, page, pageSize: Number(pageSize), pin };
 }
 
 /** A run of percent-encoded bytes, read as UTF-8; what is none becomes U+FFFD. Everything else stays, a plus too. */
@@ -60,7 +64,11 @@ function writePage({ items, totalCount, hasMore, page, pageSize }: CatalogPage):
   return `{"object":"list","data":[${data}],"total_count":${totalCount},"has_more":${hasMore},"page":${page},"page_size":${pageSize}}`;
 }
 
-const renderJson = (bytes: Uint8Array): HttpAnswer => ({
+/** Names the state of the catalog that an answer is from: sent back as `snapshot`, it pins that state. */
+const SNAPSHOT_HEADER = 'x-catalog-snapshot';
+
+const renderJson = (bytes: Uint8Array, snapshot: CatalogSnapshot): HttpAnswer => ({
+  headers: { [SNAPSHOT_HEADER]: snapshot.id },
   body: { kind: 'bytes', bytes, contentType: 'application/json' },
 });
 
@@ -77,7 +85,11 @@ export const catalogRoutes: readonly RouteRow[] = [
     bodyLimit: 0,
     parse: ({ search }) => parseList(search),
     run: listCatalogEntries,
-    render: (page) => renderJson(once(bodies, page, () => Buffer.from(writePage(page)))),
+    render: (page) =>
+      renderJson(
+        once(bodies, page, () => Buffer.from(writePage(page))),
+        page.snapshot,
+      ),
   }),
   route({
     name: 'catalog.get',
@@ -86,10 +98,17 @@ export const catalogRoutes: readonly RouteRow[] = [
     surface: 'catalog',
     category: null,
     credential: 'none',
-    answers: [200, 404],
+    answers: [200, 404, 422],
     bodyLimit: 0,
-    parse: ({ path }) => decodePath(path).slice(LIST_PATH.length + 1),
+    parse: ({ path, search }) => ({
+      id: decodePath(path).slice(LIST_PATH.length + 1),
+      pin: search === '' ? null : readPin(search).snapshot,
+    }),
     run: getCatalogEntry,
-    render: (entry) => renderJson(once(bodies, entry, () => Buffer.from(once(texts, entry, writeEntry)))),
+    render: ({ entry, snapshot }) =>
+      renderJson(
+        once(bodies, entry, () => Buffer.from(once(texts, entry, writeEntry))),
+        snapshot,
+      ),
   }),
 ];

@@ -4,7 +4,7 @@ import { createLoaders } from '../../../resolvers/loaders.ts';
 import type { Platform } from '../../../resolvers/scope.ts';
 import { catalogRoutes } from '../../../rest-shims/catalog.ts';
 import { createRouter } from '../../../rest-shims/router.ts';
-import type { CatalogSource } from '../../../src/domain/catalog/catalog.ts';
+import type { CatalogSnapshot, FollowedCatalog } from '../../../src/domain/catalog/catalog.ts';
 import type { FreeTier } from '../../../src/domain/free-tier/free-tier.ts';
 import { createPatternCompiler } from '../../../src/runtime/catalog-pattern.ts';
 import { createSnapshot, entryOf } from '../../../src/runtime/catalog-snapshot.ts';
@@ -12,16 +12,23 @@ import { aClient, aFreeTier } from '../../support/free-tier.ts';
 
 type Rows = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
+/** What the catalog's operations ask of a catalog. */
+type ReadCatalog = Pick<FollowedCatalog, 'current' | 'at'>;
+
+/** A state of these rows. */
+export function stateOf(id: string, rows: Rows): CatalogSnapshot {
+  return createSnapshot({ id, takenAt: new Date(0), source: 'file', entries: Object.entries(rows).map(entryOf) });
+}
+
 /** A catalog of these rows, for tests that state every byte of their answer. */
-export function catalogOf(rows: Rows): CatalogSource {
-  const entries = Object.entries(rows).map(entryOf);
-  const snapshot = createSnapshot({ id: 'test', takenAt: new Date(0), source: 'file', entries });
-  return { current: () => snapshot };
+export function catalogOf(rows: Rows): ReadCatalog {
+  const snapshot = stateOf('test', rows);
+  return { current: () => snapshot, at: (id) => (id === snapshot.id ? snapshot : null) };
 }
 
 /** The catalog's paths behind a real port, over any catalog. `offered` is what a caller sends as a key. */
 export async function openCatalogDoor(
-  catalog: CatalogSource,
+  catalog: ReadCatalog,
   { freeTier = aFreeTier(), offered = null }: { readonly freeTier?: FreeTier; readonly offered?: string | null } = {},
 ): Promise<{ url: string; close(): Promise<void> }> {
   // The catalog's operations use nothing else of the platform.

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openCatalogDoor, stateOf } from './catalog-door.ts';
+
+const OLD = stateOf('old-state', { a: { mode: 'chat' }, b: { mode: 'chat' }, gone: { mode: 'chat' } });
+const NEW = stateOf('new-state', { b: { mode: 'chat', max_tokens: 5 }, c: { mode: 'chat' } });
+const STATES = [OLD, NEW];
+
+/** What `snapshot=dropped` is answered, whichever path it is sent to. */
+const NOT_KEPT = {
+  detail: [
+    {
+      type: 'snapshot_not_kept',
+      loc: ['query', 'snapshot'],
+      msg: 'This state of the catalog is not kept any more; begin again without `snapshot`',
+      input: 'dropped',
+    },
+  ],
+};
+
+let door: Awaited<ReturnType<typeof openCatalogDoor>>;
+beforeAll(async () => {
+  door = await openCatalogDoor({ current: () => NEW, at: (id) => STATES.find((state) => state.id === id) ?? null });
+});
+afterAll(() => door.close());
+
+async function get(path: string): Promise<{ status: number; snapshot: string | null; text: string }> {
+  const response = await fetch(`${door.url}${path}`);
+  const { status, headers } = response;
+  return { status, snapshot: headers.get('x-catalog-snapshot'), text: await response.text() };
+}
+const idsOf = (text: string) => (JSON.parse(text) as { data: { id: string }[] }).data.map(({ id }) => id);
+
+describe('catalog.list 200 by a pinned state', () => {
+  it('names the state it answers from', async () => {
+    const { snapshot, text } = await get('/model_catalog');
+    expect([snapshot, idsOf(text)]).toEqual(['new-state', ['b', 'c']]);
+  });
+  it.each([
+    ['', 'new-state', ['b', 'c']],
+    ['snapshot=new-state', 'new-state', ['b', 'c']],
+    ['snapshot=old-state', 'old-state', ['a', 'b', 'gone']],
+    ['snapshot=dropped&snapshot=old-state&model=g', 'old-state', ['gone']],
+    ['snapshot=old-state&page=2&page_size=2', 'old-state', ['gone']],
+  ])('?%s', async (search, state, ids) => {
+    const { status, snapshot, text } = await get(`/model_catalog?${search}`);
+    expect([status, snapshot, idsOf(text)]).toEqual([200, state, ids]);
+  });
+  it('has the bytes it would have without the pin', async () => {
+    const [plain, pinned] = await Promise.all([get('/model_catalog'), get('/model_catalog?snapshot=new-state')]);
+    expect(pinned).toEqual(plain);
+  });
+});
+
+describe('catalog.list 422 for a state that is not kept', () => {
+  it('says so, and no older answer is given for it', async () => {
+    const { status, text } = await get('/model_catalog?snapshot=dropped');
+    expect([status, JSON.parse(text)]).toEqual([422, NOT_KEPT]);
+  });
+  it('is told of broken parameters first', async () => {
+    const { text } = await get('/model_catalog?snapshot=dropped&page=0');
+    expect((JSON.parse(text) as typeof NOT_KEPT).detail.map(({ loc }) => loc)).toEqual([['query', 'page']]);
+  });
+});
+
+describe('catalog.get by a pinned state', () => {
+  it('catalog.get 200 from that state', async () => {
+    const [now, then] = await Promise.all([get('/model_catalog/b'), get('/model_catalog/b?snapshot=old-state')]);
+    const limitIn = ({ text }: typeof now) => (JSON.parse(text) as { max_tokens: number | null }).max_tokens;
+    expect([now.snapshot, limitIn(now), then.snapshot, limitIn(then)]).toEqual(['new-state', 5, 'old-state', null]);
+  });
+  it('catalog.get 404 for what that state does not have', async () => {
+    const [now, then] = await Promise.all([get('/model_catalog/gone'), get('/model_catalog/c?snapshot=old-state')]);
+    expect([now.status, now.text, then.status, then.text]).toEqual([
+      404,
+      '{"detail":"Model \'gone\' not found in catalog"}',
+      404,
+      '{"detail":"Model \'c\' not found in catalog"}',
+    ]);
+  });
+  it('catalog.get 422 for a state that is not kept', async () => {
+    const { status, text } = await get('/model_catalog/b?snapshot=dropped');
+    expect([status, JSON.parse(text)]).toEqual([422, NOT_KEPT]);
+  });
+});
