@@ -1,10 +1,12 @@
 import type { Bus } from '../src/domain/bus.ts';
 import type { Caller } from '../src/domain/caller.ts';
 import type { FollowedCatalog, PatternCompiler } from '../src/domain/catalog/catalog.ts';
+import type { PaymentProvider } from '../src/domain/checkout/payments.ts';
 import type { Clock, Ids } from '../src/domain/clock.ts';
 import type { Client } from '../src/domain/free-tier/client.ts';
 import type { FreeTier } from '../src/domain/free-tier/free-tier.ts';
 import type { KeySmith } from '../src/domain/keys/virtual-key.ts';
+import type { CatalogKeyRing } from '../src/gateway/catalog-key-ring.ts';
 import type { Gateway } from '../src/gateway/gateway.ts';
 import type { KeyRing } from '../src/gateway/key-ring.ts';
 import type { Loaders } from './loaders.ts';
@@ -14,14 +16,18 @@ import type { Stores } from './stores.ts';
 export interface Platform {
   readonly stores: Stores;
   readonly catalog: FollowedCatalog;
+  readonly catalogKeys: CatalogKeyRing;
   readonly patterns: PatternCompiler;
   readonly freeTier: FreeTier;
+  readonly payments: PaymentProvider;
   readonly gateway: Gateway;
   readonly keyRing: KeyRing;
   readonly keySmith: KeySmith;
   readonly bus: Bus;
   readonly clock: Clock;
   readonly ids: Ids;
+  /** Where buyers reach this process, without a trailing slash; never taken from what a caller says. */
+  publicUrl(): string;
   /** Whether the process is shutting down. */
   draining(): boolean;
   /** Gateway calls whose records are not committed yet. */

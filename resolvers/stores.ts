@@ -1,5 +1,6 @@
 import type { CatalogHistory } from '../src/domain/catalog/history.ts';
 import type { ReleaseStore } from '../src/domain/catalog/releases.ts';
+import type { CheckoutStore } from '../src/domain/checkout/checkout.ts';
 import type { KeyStore } from '../src/domain/keys/virtual-key.ts';
 import type { SpendStore } from '../src/domain/spend/spend-row.ts';
 import type { TraceStore } from '../src/domain/traces/store.ts';
@@ -8,6 +9,7 @@ import type { TraceStore } from '../src/domain/traces/store.ts';
 export interface Stores {
   readonly catalogHistory: CatalogHistory;
   readonly catalogReleases: ReleaseStore;
+  readonly checkouts: CheckoutStore;
   readonly keys: KeyStore;
   readonly spend: SpendStore;
   readonly traces: TraceStore;

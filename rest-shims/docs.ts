@@ -1,6 +1,5 @@
+import { escapeHtml } from './html.ts';
 import type { HttpAnswer, RouteRow } from './route.ts';
-
-const escapeHtml = (text: string): string => text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 
 /** The page people open first: every path this process serves, made from the rows themselves. */
 export function docsRoutes(documented: readonly RouteRow[]): readonly RouteRow[] {

@@ -24,7 +24,10 @@ export interface RenderedError {
   readonly body: Uint8Array;
 }
 
-/** The only table of statuses. `UPSTREAM_FAILED` answers with the upstream's own class where it sent one. */
+/**
+ * The only table of statuses. `UPSTREAM_FAILED` answers with the upstream's own class where it sent one, except on the
+ * catalog's surface: there nobody's request was forwarded, and the fault is not the caller's.
+ */
 const STATUSES: Record<Surface, Record<ErrorCode | 'INTERNAL', number>> = {
   catalog: {
     INVALID_INPUT: 422,
@@ -108,6 +111,7 @@ const INTERNAL_TYPE = 'internal_server_error';
 /** The status of a failure on a surface; `null` stands for a bug. */
 export function statusOf(surface: Surface, error: DomainError | null): number {
   if (error === null) return STATUSES[surface].INTERNAL;
+  if (error instanceof UpstreamFailed && surface === 'catalog') return STATUSES.catalog.UPSTREAM_FAILED;
   if (error instanceof UpstreamFailed && error.upstreamStatus !== null && error.upstreamStatus >= 400)
     return error.upstreamStatus;
   if (error instanceof UpstreamFailed && error.timedOut) return UPSTREAM_TIMED_OUT;
@@ -129,8 +133,7 @@ export function renderError(
 ): RenderedError {
   const status = statusOf(surface, error);
   const headers: Record<string, string> = {};
-  if (error instanceof Unavailable) headers['retry-after'] = String(error.retryAfterSeconds);
-  if (error instanceof LimitExceeded && error.retryAfterSeconds !== null)
+  if ((error instanceof Unavailable || error instanceof LimitExceeded) && error.retryAfterSeconds !== null)
     headers['retry-after'] = String(error.retryAfterSeconds);
   if (surface === 'otlp') {
     const { contentType, body } = encodeOtlpError(error?.message ?? INTERNAL_MESSAGE, requestHeaders['content-type']);

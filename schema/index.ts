@@ -6,6 +6,7 @@ import './catalog-models.ts';
 import './spans.ts';
 import './traces.ts';
 import './chat.ts';
+import './checkout.ts';
 import './keys.ts';
 import { builder } from './builder.ts';
 

@@ -1,4 +1,5 @@
 import type { CatalogEntry } from '../src/domain/catalog/catalog.ts';
+import type { CatalogKey, Checkout } from '../src/domain/checkout/checkout.ts';
 import type { Usage } from '../src/domain/chat/chat.ts';
 import type { VirtualKey } from '../src/domain/keys/virtual-key.ts';
 import type { SpendRow } from '../src/domain/spend/spend-row.ts';
@@ -9,6 +10,11 @@ import { builder } from './builder.ts';
 // Refs stand apart from their fields, so that nouns may point at each other without import circles.
 
 export const CatalogEntryType = builder.objectRef<CatalogEntry>('CatalogEntry');
+/** A key holds or not by what its purchase has come to. */
+export const CatalogKeyType = builder.objectRef<{ readonly key: CatalogKey; readonly checkout: Checkout }>(
+  'CatalogKey',
+);
+export const CheckoutType = builder.objectRef<Checkout>('Checkout');
 
 /** In a list only the summary is known: spans and agents are loaded when they are asked for. */
 export type KnownOfTrace = Pick<Trace, 'summary'> & Partial<Trace>;

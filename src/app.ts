@@ -1,10 +1,12 @@
 import Koa from 'koa';
 import type { Server, ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import { reconcilePayments } from '../resolvers/checkout.ts';
 import type { Platform } from '../resolvers/scope.ts';
 import { storeSpans } from '../resolvers/traces.ts';
 import { catalogRoutes } from '../rest-shims/catalog.ts';
 import { chatRoutes } from '../rest-shims/chat.ts';
+import { checkoutRoutes } from '../rest-shims/checkout.ts';
 import { docsRoutes } from '../rest-shims/docs.ts';
 import { healthRoutes } from '../rest-shims/health.ts';
 import { keyRoutes } from '../rest-shims/keys.ts';
@@ -15,12 +17,15 @@ import { schema } from '../schema/index.ts';
 import { DomainError } from './domain/errors.ts';
 import { createEdge } from './edge.ts';
 import type { CallRecord } from './gateway/gateway.ts';
+import { createCatalogKeyRing } from './gateway/create-catalog-key-ring.ts';
 import { createGateway } from './gateway/create-gateway.ts';
 import { createKeyRing } from './gateway/create-key-ring.ts';
 import { gatewayPaidKeys } from './gateway/gateway-paid-keys.ts';
+import { paidKeysOf } from './gateway/paid-keys.ts';
 import { createGraphQL } from './graphql.ts';
 import { openStores } from './persistence/orm.ts';
 import { demoDeployment, createProviders } from './providers/providers.ts';
+import { createStripe } from './providers/stripe/stripe.ts';
 import { createBus } from './runtime/bus.ts';
 import { createPatternCompiler } from './runtime/catalog-pattern.ts';
 import { createCatalogRecorder } from './runtime/catalog-recorder.ts';
@@ -32,6 +37,7 @@ import { createHttpClient } from './runtime/http-client.ts';
 import { keySmith, randomIds } from './runtime/identifiers.ts';
 import { createIpHash } from './runtime/ip-hash.ts';
 import type { Log } from './runtime/log.ts';
+import { createReconciler } from './runtime/reconciler.ts';
 import type { Settings } from './runtime/settings.ts';
 import { createWriteBehind } from './runtime/write-behind.ts';
 import { createScopes } from './scopes.ts';
@@ -42,6 +48,7 @@ const restRoutes: readonly RouteRow[] = [
   ...keyRoutes,
   ...traceRoutes,
   ...catalogRoutes,
+  ...checkoutRoutes,
   ...healthRoutes,
 ];
 
@@ -111,7 +118,8 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     ids: randomIds,
     capturePrompts: settings.capturePrompts,
   });
-  const paidKeys = gatewayPaidKeys(keyRing);
+  const catalogKeys = createCatalogKeyRing({ store: stores.checkouts, smith: keySmith, clock: systemClock });
+  const paidKeys = paidKeysOf({ catalog: catalogKeys, gateway: gatewayPaidKeys(keyRing) });
   const freeTier = createFreeTier({
     store: stores.freeTier,
     paidKeys,
@@ -120,24 +128,34 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     clock: systemClock,
     failed: (error) => log.warn({ err: error }, 'the free tier could not be kept in the background; trying again'),
   });
+  let url = '';
   let draining = false;
   const platform: Platform = {
     stores,
     catalog,
+    catalogKeys,
     patterns: createPatternCompiler(),
     freeTier,
+    payments: createStripe(settings.billing),
     gateway,
     keyRing,
     keySmith,
     bus,
     clock: systemClock,
     ids: randomIds,
+    publicUrl: () => settings.billing.publicUrl ?? url,
     draining: () => draining,
     recordsWaiting: records.waiting,
     recordsReadable: () => records.caughtUp(READABLE_MS),
   };
   const scopes = createScopes(platform, { paidKeys, networkOf: createClientNetworks(settings.trustedProxies) });
 
+  const reconciler = createReconciler({
+    seconds: settings.billing.reconcileSeconds,
+    clock: systemClock,
+    reconcile: (since, signal) => reconcilePayments(platform, since, signal),
+    log,
+  });
   const graph = createGraphQL({
     schema,
     scopeFor: scopes.forGraph,
@@ -171,8 +189,10 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
   const inFlight = countInFlight(server);
   await listen(server, settings);
   recorder.see(catalog.current());
+  url = addressOf(server, settings.host);
   catalog.start();
   freeTier.start();
+  if (platform.payments.configured) reconciler.start();
 
   async function shutDown(graceMs: number): Promise<void> {
     draining = true;
@@ -180,6 +200,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
       server.close(() => resolve());
     });
     catalog.stop();
+    reconciler.stop();
     // The graph first: its subscribers hear why they end before their source runs dry.
     graph.close();
     bus.close();
@@ -196,7 +217,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
 
   let stopped: Promise<void> | null = null;
   return {
-    url: addressOf(server, settings.host),
+    url,
     stop: (graceMs = DRAIN_MS) => (stopped ??= shutDown(graceMs)),
   };
 }

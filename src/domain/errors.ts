@@ -180,8 +180,9 @@ export class UpstreamFailed extends DomainError {
 /** Not now: a queue is full, a store is away, or the process is draining. */
 export class Unavailable extends DomainError {
   readonly code = 'UNAVAILABLE';
-  readonly retryAfterSeconds: number;
-  constructor(message: string, retryAfterSeconds = 2, options?: ErrorOptions) {
+  /** Null when waiting does not help: something has to be set up first. */
+  readonly retryAfterSeconds: number | null;
+  constructor(message: string, retryAfterSeconds: number | null = 2, options?: ErrorOptions) {
     super(message, options);
     this.name = 'Unavailable';
     this.retryAfterSeconds = retryAfterSeconds;

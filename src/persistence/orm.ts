@@ -11,6 +11,7 @@ import { migrate, migrationsOf } from './migrate.ts';
 import type { OpenSqlite } from './sqlite/handle.ts';
 import type { Stores, StoresOptions } from './stores.ts';
 import { createCatalogHistory } from './stores/catalog-history.ts';
+import { createCheckoutStore } from './stores/checkouts.ts';
 import { createFreeTierStore } from './stores/free-tier.ts';
 import { createKeyStore } from './stores/keys.ts';
 import { createReleaseStore } from './stores/catalog-releases.ts';
@@ -112,6 +113,7 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
   return {
     catalogHistory: createCatalogHistory(database),
     catalogReleases: createReleaseStore(database),
+    checkouts: createCheckoutStore(database),
     freeTier: createFreeTierStore(database),
     keys: createKeyStore(database),
     spend: createSpendStore(database),

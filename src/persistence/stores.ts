@@ -1,5 +1,6 @@
 import type { CatalogHistory } from '../domain/catalog/history.ts';
 import type { ReleaseStore } from '../domain/catalog/releases.ts';
+import type { CheckoutStore } from '../domain/checkout/checkout.ts';
 import type { FreeTierStore } from '../domain/free-tier/free-tier.ts';
 import type { KeyStore } from '../domain/keys/virtual-key.ts';
 import type { SpendStore } from '../domain/spend/spend-row.ts';
@@ -9,6 +10,7 @@ import type { TraceStore } from '../domain/traces/store.ts';
 export interface Stores {
   readonly catalogHistory: CatalogHistory;
   readonly catalogReleases: ReleaseStore;
+  readonly checkouts: CheckoutStore;
   readonly freeTier: FreeTierStore;
   readonly keys: KeyStore;
   readonly spend: SpendStore;

@@ -4,7 +4,10 @@ import { CatalogRecordedEntity, type CatalogRecordedSchema } from './entities/ca
 import { CatalogSpanEntity, type CatalogSpanSchema } from './entities/catalog-span.ts';
 import { CatalogReleaseEntity, type CatalogReleaseSchema } from './entities/catalog-release.ts';
 import { FreeTierUseEntity, type FreeTierUseSchema } from './entities/free-tier-use.ts';
+import { CheckoutEntity, type CheckoutSchema } from './entities/checkout.ts';
 import { KeySpendEntity, type KeySpendSchema } from './entities/key-spend.ts';
+import { PaymentEventEntity, type PaymentEventSchema } from './entities/payment-event.ts';
+import { PaymentObjectEntity, type PaymentObjectSchema } from './entities/payment-object.ts';
 import { SpanPayloadEntity, type SpanPayloadSchema } from './entities/span-payload.ts';
 import { SpanEntity, type SpanSchema } from './entities/span.ts';
 import { SpendRowEntity, type SpendRowSchema } from './entities/spend-row.ts';
@@ -24,6 +27,9 @@ export const ENTITIES = [
   KeySpendEntity,
   FreeTierUseEntity,
   CatalogReleaseEntity,
+  CheckoutEntity,
+  PaymentEventEntity,
+  PaymentObjectEntity,
 ];
 
 /** The tables that are read and written as rows, typed from the same declarations the migrations come from. */
@@ -38,4 +44,7 @@ export type Tables = InferKyselyDB<
   | typeof SpendRowSchema
   | typeof KeySpendSchema
   | typeof FreeTierUseSchema
+  | typeof CheckoutSchema
+  | typeof PaymentEventSchema
+  | typeof PaymentObjectSchema
 >;

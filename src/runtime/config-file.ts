@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { type Deployment, PROVIDER_NAMES } from '../domain/chat/provider.ts';
 import { rateFrom } from '../domain/money.ts';
 import { Secret } from '../domain/secret.ts';
+import { type BillingSection, billingSection } from './billing-settings.ts';
 import { proxyFault } from './client-network.ts';
 
 /** One thing wrong with the configuration, and where. */
@@ -60,11 +61,13 @@ const generalSettings = z.looseObject({
   demo_model: z.boolean().optional(),
   graphql_introspection: z.boolean().optional(),
   graphiql: z.boolean().optional(),
+  proxy_base_url: z.string().optional(),
 });
 
 const configFile = z.looseObject({
   model_list: z.array(modelEntry).nullish(),
   general_settings: generalSettings.nullish(),
+  billing_settings: billingSection.nullish(),
 });
 
 /** What the process takes from its config file; null where the file is silent. */
@@ -79,6 +82,8 @@ export interface FileSettings {
   readonly demoModel: boolean | null;
   readonly introspection: boolean | null;
   readonly graphiql: boolean | null;
+  readonly publicUrl: string | null;
+  readonly billing: BillingSection | null;
 }
 
 const REFERENCE = /^os\.environ\/(.+)$/;
@@ -119,7 +124,7 @@ export function readConfigFile(file: string, env: NodeJS.ProcessEnv): FileSettin
     faults.push({ source: file, line: lineOf(path), key, message: issue.message });
   }
   if (!parsed.success) throw new ConfigError(faults);
-  const { model_list: models, general_settings: general } = parsed.data;
+  const { model_list: models, general_settings: general, billing_settings: billing } = parsed.data;
   const deployments = (models ?? []).map(toDeployment);
   for (const [index, { provider, apiBase, priceOverrides }] of deployments.entries()) {
     for (const [name, price] of Object.entries(priceOverrides)) {
@@ -145,6 +150,8 @@ export function readConfigFile(file: string, env: NodeJS.ProcessEnv): FileSettin
     demoModel: general?.demo_model ?? null,
     introspection: general?.graphql_introspection ?? null,
     graphiql: general?.graphiql ?? null,
+    publicUrl: general?.proxy_base_url ?? null,
+    billing: billing ?? null,
   };
 }
 

@@ -35,6 +35,7 @@ export const randomIds: Ids = {
 
 /** Keys of 192 random bits, kept only as SHA-256. */
 export const keySmith: KeySmith = {
-  make: () => `sk-${randomBytes(24).toString('base64url')}`,
+  make: () => `sk-${keySmith.token()}`,
+  token: () => randomBytes(24).toString('base64url'),
   hash: (key) => hash('sha256', key, 'hex'),
 };

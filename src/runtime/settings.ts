@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import type { Deployment } from '../domain/chat/provider.ts';
 import type { KeySmith } from '../domain/keys/virtual-key.ts';
 import { Secret } from '../domain/secret.ts';
+import { type BillingSettings, readBilling } from './billing-settings.ts';
 import { proxyFault, trustsEveryone } from './client-network.ts';
 import { ConfigError, type ConfigFault, type FileSettings, MOST_DAILY_CALLS, readConfigFile } from './config-file.ts';
 import { ADMIN_KEY_FORM, keepAdminKey, openDataFolder } from './data-folder.ts';
@@ -30,6 +31,8 @@ export interface Settings {
   readonly capturePrompts: boolean;
   readonly introspection: boolean;
   readonly graphiql: boolean;
+  /** Selling access to the catalog. */
+  readonly billing: BillingSettings;
   readonly catalogUrl: string | null;
   readonly catalogRefreshSeconds: number;
   /** Calls of the catalog a client without a key may make in a UTC day; zero allows none. */
@@ -57,6 +60,8 @@ const SILENT_FILE: FileSettings = {
   demoModel: null,
   introspection: null,
   graphiql: null,
+  publicUrl: null,
+  billing: null,
 };
 
 /**
@@ -119,6 +124,9 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, sm
   if (configured) checkMasterKey(configured, { host, source: keySource, env, faults, warnings });
   if (trustedProxies.some(trustsEveryone))
     warnings.push('Every address is trusted as a proxy: anyone can invent the address that free calls are counted by.');
+  const billing = readBilling(env, file, (fault) => faults.push(fault));
+  if (billing.secretKey !== null && billing.publicUrl === null && !LOOPBACK.has(host))
+    warnings.push('Access is sold, but PROXY_BASE_URL is not set: buyers are sent back to the address listened on.');
   if (faults.length > 0) throw new ConfigError(faults);
 
   const dataDir = resolve(env['LENSGATE_DATA_DIR'] || '.lensgate');
@@ -140,6 +148,7 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, sm
     capturePrompts: file.capturePrompts ?? false,
     introspection: file.introspection ?? true,
     graphiql: file.graphiql ?? true,
+    billing,
     catalogUrl: env['LITELLM_MODEL_COST_MAP_URL'] || null,
     catalogRefreshSeconds,
     catalogDailyLimit,

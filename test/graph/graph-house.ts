@@ -14,6 +14,7 @@ import type { SpendRow } from '../../src/domain/spend/spend-row.ts';
 import type { Span } from '../../src/domain/traces/span.ts';
 import type { Gateway, GatewayCall } from '../../src/gateway/gateway.ts';
 import { createGraphQL } from '../../src/graphql.ts';
+import { createStripe } from '../../src/providers/stripe/stripe.ts';
 import { createBus } from '../../src/runtime/bus.ts';
 import { createPatternCompiler } from '../../src/runtime/catalog-pattern.ts';
 import { keySmith, randomIds } from '../../src/runtime/identifiers.ts';
@@ -141,6 +142,9 @@ export async function openGraph(
   const platform: Platform = {
     stores: {
       catalogHistory: options.history ?? noHistory,
+      get checkouts(): never {
+        throw new Error('Purchases are tested with a real store.');
+      },
       traces: {
         ...traces,
         listSpans(refs) {
@@ -178,14 +182,17 @@ export async function openGraph(
       held: () => [],
       release: async () => null,
     },
+    catalogKeys: { holds: () => false, forget() {} },
     patterns: createPatternCompiler(),
     freeTier: aFreeTier(),
+    payments: createStripe({ secretKey: null, webhookSecret: null, priceId: null, mode: 'payment', apiBase: null }),
     gateway: options.gateway ?? scriptedGateway(() => [][Symbol.iterator]() as never),
     keyRing: { identify: identifyByName, forget() {} },
     keySmith,
     bus,
     clock: { now: () => NOW, monotonicMs: () => performance.now() },
     ids: randomIds,
+    publicUrl: () => 'http://127.0.0.1',
     draining: () => false,
     recordsWaiting: () => 0,
     recordsReadable: async () => {},

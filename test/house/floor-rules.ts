@@ -27,10 +27,10 @@ const FLOORS: Readonly<Record<string, Floor>> = {
     libraries: ['@mikro-orm/[^/]+', 'kysely', 'sqlite3', 'node:*'],
   },
   providers: {
-    rule: 'Providers see the domain and the formats; the HTTP client is passed in.',
+    rule: 'Providers see the domain and the formats; the HTTP client is passed in, and Stripe brings its own.',
     from: '^src/providers/',
     floors: [DOMAIN, WIRE],
-    libraries: [],
+    libraries: ['stripe'],
   },
   runtime: {
     rule: 'The runtime room sees the domain and small libraries.',
@@ -107,6 +107,13 @@ const singleRules: IForbiddenRuleType[] = [
     severity: 'error',
     from: { pathNot: ['^src/persistence/', '^scripts/create-migration\\.ts$'] },
     to: { path: '(^|/)node_modules/(@mikro-orm/[^/]+|kysely|sqlite3)/' },
+  },
+  {
+    name: 'stripe-in-one-room',
+    comment: 'Only src/providers/stripe knows the SDK of the payment provider.',
+    severity: 'error',
+    from: { pathNot: ['^src/providers/stripe/', '^test/'] },
+    to: { path: '(^|/)node_modules/stripe/' },
   },
   {
     name: 'engine-types-only',

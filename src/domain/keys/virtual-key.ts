@@ -36,6 +36,8 @@ export interface KeyStore {
 export interface KeySmith {
   /** A fresh unguessable key, beginning `sk-`. */
   make(): string;
+  /** A fresh unguessable text. */
+  token(): string;
   /** SHA-256 hex. */
   hash(key: string): string;
 }

@@ -29,7 +29,7 @@ function aRing(rows: readonly VirtualKey[] = [aKey({ hash: sha256(KEY) })]) {
         return stored.get(hash) ?? null;
       },
     },
-    smith: { make: () => KEY, hash: sha256 },
+    smith: { token: () => 'token', make: () => KEY, hash: sha256 },
     clock,
   });
   return { ring, state, stored };

@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto';
+import type { Buyer, Purchase } from '../resolvers/checkout.ts';
+import type { CheckoutState } from '../src/domain/checkout/payment-event.ts';
+import { escapeHtml } from './html.ts';
+import type { HttpAnswer } from './route.ts';
+
+const STYLE = `
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 40rem; margin: 4rem auto; padding: 0 1rem; color: #1c2430; }
+code { font: 16px/1.5 ui-monospace, monospace; background: #f3f5f9; padding: .4rem .6rem; user-select: all; }
+button { font: inherit; padding: .4rem .8rem; }
+`;
+
+/** Nothing from elsewhere, nothing kept, and the address, which carries the secret, is told to nobody. */
+const HEADERS: Readonly<Record<string, string>> = {
+  'cache-control': 'no-store',
+  'content-security-policy': [
+    "default-src 'none'",
+    `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-robots-tag': 'noindex',
+};
+
+/** The page asks again by itself this often, this many times. */
+const REFRESH_SECONDS = 3;
+const MOST_REFRESHES = 40;
+
+/** Why there is no key; null where one is on its way or due. */
+const WITHOUT_KEY: Record<CheckoutState, string | null> = {
+  open: null,
+  processing: null,
+  paid: null,
+  payment_failed: 'The payment failed. Nothing was bought.',
+  expired: 'The checkout expired before it was paid. Nothing was bought.',
+  refunded: 'The payment was refunded. The key no longer holds.',
+  disputed: 'The payment is disputed. The key does not hold while it is.',
+  suspended: 'The subscription is paused or unpaid. The key holds again once it is resumed.',
+  ended: 'The subscription has ended. The key no longer holds.',
+};
+
+function pageOf(title: string, content: string, head = ''): HttpAnswer {
+  const html = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+${head}<title>${title}</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<h1>${title}</h1>
+${content}
+</body>
+</html>
+`;
+  return {
+    headers: HEADERS,
+    body: { kind: 'bytes', bytes: Buffer.from(html), contentType: 'text/html; charset=utf-8' },
+  };
+}
+
+/** How the page is asked for again; relative, so that it holds behind a proxy's prefix. */
+function refreshOf({ checkoutId, secret }: Buyer, again: number): string {
+  const query = new URLSearchParams({ checkout: checkoutId, secret, again: String(again) });
+  return `<meta http-equiv="refresh" content="${REFRESH_SECONDS};url=${escapeHtml(`?${query.toString()}`)}">\n`;
+}
+
+function waitingPage(state: CheckoutState, buyer: Buyer, refreshes: number): HttpAnswer {
+  const slow =
+    state === 'processing'
+      ? 'Some ways of paying take days. Keep this address, it is the only way to your key, and come back later.'
+      : 'This takes a few seconds.';
+  if (refreshes < MOST_REFRESHES)
+    return pageOf('Waiting for the payment', `<p>${slow}</p>`, refreshOf(buyer, refreshes + 1));
+  return pageOf(
+    'Waiting for the payment',
+    `<p>${slow}</p>\n<p>Nothing has come yet. Reload this page to ask again.</p>`,
+  );
+}
+
+function keyPage(clearKey: string): HttpAnswer {
+  const key = escapeHtml(clearKey);
+  return pageOf(
+    'Your catalog key',
+    `<p><code>${key}</code></p>
+<p>Keep it now: it is shown this once, and nobody can show it again.</p>
+<p>Send it with every request to the catalog, as <code>Authorization: Bearer …</code> or <code>x-api-key</code>.</p>`,
+  );
+}
+
+function shownPage(name: string, shownAt: Date, { checkoutId, secret }: Buyer, replaceable: boolean): HttpAnswer {
+  const form = `<form method="post" action="success">
+<input type="hidden" name="checkout" value="${escapeHtml(checkoutId)}">
+<input type="hidden" name="secret" value="${escapeHtml(secret)}">
+<p>Did it get lost? A new one ends the old one. <button>Make a new key</button></p>
+</form>`;
+  return pageOf(
+    'Your key has been shown',
+    `<p>The key ${escapeHtml(name)} was shown at ${shownAt.toISOString()}.</p>
+${replaceable ? form : '<p>If it is lost, ask whoever sold it for a new one.</p>'}`,
+  );
+}
+
+/** What a buyer sees on the way back from paying. */
+export function purchasePage(
+  { checkout, clearKey, replaceable }: Purchase,
+  buyer: Buyer,
+  refreshes: number,
+): HttpAnswer {
+  if (clearKey !== null) return keyPage(clearKey);
+  if (checkout.revokedAt !== null) return pageOf('No key', '<p>The key was taken back by whoever sold it.</p>');
+  const why = WITHOUT_KEY[checkout.state];
+  if (why !== null) return pageOf('No key', `<p>${why}</p>`);
+  if (checkout.state === 'paid' && checkout.key !== null)
+    return shownPage(checkout.key.name, checkout.key.issuedAt, buyer, replaceable);
+  return waitingPage(checkout.state, buyer, refreshes);
+}
+
+/** What somebody sees who came back without paying. */
+export const cancelledPage = (): HttpAnswer =>
+  pageOf('Nothing was bought', '<p>The checkout was left. Nothing was charged.</p>');

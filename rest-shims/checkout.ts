@@ -1,0 +1,95 @@
+import { type Buyer, createCheckout, openPurchase, replaceLostKey, takePaymentMessage } from '../resolvers/checkout.ts';
+import { cancelledPage, purchasePage } from './checkout-page.ts';
+import { type HttpRequest, json, route, type RouteRow } from './route.ts';
+
+const SUCCESS_PATH = '/billing/success';
+const BODY_LIMIT = 1024 * 1024;
+const FORM_LIMIT = 64 * 1024;
+const MOST_DIGITS = /^\d{1,3}$/;
+
+function buyerOf(sent: string): Buyer {
+  const fields = new URLSearchParams(sent);
+  return { checkoutId: fields.get('checkout') ?? '', secret: fields.get('secret') ?? '' };
+}
+
+/** How often the page has asked by itself. */
+function refreshesOf({ search }: HttpRequest): number {
+  const again = new URLSearchParams(search).get('again') ?? '';
+  return MOST_DIGITS.test(again) ? Number(again) : 0;
+}
+
+/** A browser that fetches ahead must not use up the one showing of the key. */
+const isAhead = ({ headers }: HttpRequest): boolean =>
+  /prefetch|prerender|preview/i.test(`${String(headers['sec-purpose'])} ${String(headers['purpose'])}`);
+
+const formText = (body: Uint8Array): string => Buffer.from(body).toString('utf8');
+
+/** Selling access: from the first click to the key. */
+export const checkoutRoutes: readonly RouteRow[] = [
+  route({
+    name: 'checkout.create',
+    method: 'POST',
+    paths: ['/billing/checkout'],
+    surface: 'catalog',
+    category: null,
+    credential: 'none',
+    answers: [200, 413, 502, 503],
+    // Takes none; clients that send one all the same are not turned away.
+    bodyLimit: BODY_LIMIT,
+    parse: () => undefined,
+    run: createCheckout,
+    render: ({ url }) => json({ url }, { 'cache-control': 'no-store' }),
+  }),
+  route({
+    name: 'checkout.webhook',
+    method: 'POST',
+    paths: ['/billing/webhook'],
+    surface: 'catalog',
+    category: null,
+    credential: 'none',
+    answers: [200, 400, 413, 503],
+    bodyLimit: BODY_LIMIT,
+    parse: ({ body, headers }) => ({ bytes: body, signature: [headers['stripe-signature']].flat()[0] ?? null }),
+    run: takePaymentMessage,
+    render: () => json({ received: true }),
+  }),
+  route({
+    name: 'checkout.success',
+    method: 'GET',
+    paths: [SUCCESS_PATH],
+    surface: 'catalog',
+    category: null,
+    credential: 'none',
+    answers: [200, 404],
+    bodyLimit: 0,
+    parse: (request) => ({ ...buyerOf(request.search), mayShow: !isAhead(request) }),
+    run: openPurchase,
+    render: (purchase, request) => purchasePage(purchase, buyerOf(request.search), refreshesOf(request)),
+  }),
+  route({
+    name: 'checkout.replace',
+    method: 'POST',
+    paths: [SUCCESS_PATH],
+    surface: 'catalog',
+    category: null,
+    credential: 'none',
+    answers: [200, 404, 409, 413],
+    bodyLimit: FORM_LIMIT,
+    parse: ({ body }) => buyerOf(formText(body)),
+    run: replaceLostKey,
+    render: (purchase, { body }) => purchasePage(purchase, buyerOf(formText(body)), 0),
+  }),
+  route({
+    name: 'checkout.cancelled',
+    method: 'GET',
+    paths: ['/billing/cancelled'],
+    surface: 'catalog',
+    category: null,
+    credential: 'none',
+    answers: [200],
+    bodyLimit: 0,
+    parse: () => undefined,
+    run: () => undefined,
+    render: cancelledPage,
+  }),
+];

@@ -1,0 +1,50 @@
+import { Migration } from '@mikro-orm/migrations';
+
+/** Purchases and what was told about them. Written by the generator, then read. */
+export class Migration20261121040000_checkout extends Migration {
+  override up(): void {
+    this.addSql(`
+      create table "checkout" (
+        "id" text not null primary key,
+        "mode" text not null,
+        "secret_hash" text not null,
+        "session_id" text null,
+        "state" text not null,
+        "created_at" bigint not null,
+        "paid_at" bigint null,
+        "key_hash" text null,
+        "key_name" text null,
+        "key_issued_at" bigint null,
+        "revoked_at" bigint null
+      )
+    `);
+    this.addSql('create unique index "checkout_session_id_unique" on "checkout" ("session_id")');
+    this.addSql('create unique index "checkout_key_hash_unique" on "checkout" ("key_hash")');
+    this.addSql('create index "checkout_created_at_id_index" on "checkout" ("created_at", "id")');
+    this.addSql(`
+      create table "payment_event" (
+        "id" text not null primary key,
+        "fact" text not null,
+        "at" bigint not null,
+        "subject" text not null,
+        "checkout_id" text null
+      )
+    `);
+    this.addSql('create index "payment_event_checkout_id_index" on "payment_event" ("checkout_id")');
+    this.addSql('create index "payment_event_at_index" on "payment_event" ("at")');
+    this.addSql(`
+      create table "payment_object" (
+        "object" text not null,
+        "event_id" text not null,
+        primary key ("object", "event_id")
+      )
+    `);
+    this.addSql('create index "payment_object_event_id_index" on "payment_object" ("event_id")');
+  }
+
+  override down(): void {
+    this.addSql('drop table "payment_object"');
+    this.addSql('drop table "payment_event"');
+    this.addSql('drop table "checkout"');
+  }
+}

@@ -1,0 +1,103 @@
+import { sql, type Kysely } from 'kysely';
+import type { Checkout, CheckoutStore } from '../../domain/checkout/checkout.ts';
+import type { Database } from '../database.ts';
+import { CheckoutEntity } from '../entities/checkout.ts';
+import { everyColumn, rowTable } from '../rows.ts';
+import type { Tables } from '../tables.ts';
+import { checkoutOf, checkoutRowOf, type CheckoutRow } from './checkout-rows.ts';
+import { findOwner, gather, keepEvent, noteSession, oneAtATime, settle } from './payment-events.ts';
+
+/** Purchases as rows beside the events they follow from. */
+export function createCheckoutStore({ orm, flavour, inFlight }: Database): CheckoutStore {
+  const columns = everyColumn(rowTable(orm, 'checkout', CheckoutEntity));
+  // Not the read replica: a buyer comes back within a moment of the message that says it is paid.
+  const database = (): Kysely<Tables> => orm.em.fork().getKysely<Tables>();
+  const transaction = <Result>(work: (db: Kysely<Tables>) => Promise<Result>): Promise<Result> =>
+    inFlight.run(() => orm.em.fork().transactional((em) => work(em.getKysely<Tables>())));
+
+  async function findBy(db: Kysely<Tables>, column: 'id' | 'key_hash', value: string): Promise<Checkout | null> {
+    const query = db.selectFrom('checkout').select(columns).where(column, '=', value).$castTo<CheckoutRow>();
+    const row = await query.executeTakeFirst();
+    return row ? checkoutOf(row) : null;
+  }
+
+  return {
+    add: (checkout) =>
+      inFlight.run(async () => {
+        await database().insertInto('checkout').values(checkoutRowOf(checkout)).execute();
+      }),
+    find: (id) => inFlight.run(() => findBy(database(), 'id', id)),
+    findByKey: (hash) => inFlight.run(() => findBy(database(), 'key_hash', hash)),
+    setSession: (id, sessionId) => inFlight.run(() => noteSession(database(), id, sessionId)),
+    take: (event) =>
+      transaction(async (db) => {
+        await oneAtATime(db, flavour);
+        const fresh = await keepEvent(db, event);
+        const owner = await findOwner(db, flavour, event);
+        if (owner === null) return null;
+        if (fresh) {
+          if (event.sessionId !== null) await noteSession(db, owner, event.sessionId);
+          await gather(db, owner, event.id);
+          await settle(db, owner);
+        }
+        return findBy(db, 'id', owner);
+      }),
+    issueKey: (id, key, instead) =>
+      inFlight.run(async () => {
+        const issued = await database()
+          .updateTable('checkout')
+          .set({ key_hash: key.hash, key_name: key.name, key_issued_at: key.issuedAt.getTime() })
+          .where('id', '=', id)
+          .where('state', '=', 'paid')
+          .where('revoked_at', 'is', null)
+          .where('key_hash', instead === null ? 'is' : '=', instead)
+          .returning('id')
+          .execute();
+        return issued.length > 0;
+      }),
+    revoke: (id, at) =>
+      transaction(async (db) => {
+        const row = db.updateTable('checkout').set({ revoked_at: at.getTime() });
+        await row.where('id', '=', id).where('revoked_at', 'is', null).execute();
+        return findBy(db, 'id', id);
+      }),
+    list: (after, limit) =>
+      inFlight.run(async () => {
+        const rows = await database()
+          .selectFrom('checkout')
+          .select(columns)
+          .$if(after !== null, (query) =>
+            query.where(
+              sql<boolean>`(checkout.created_at, checkout.id) < (${after?.createdAt.getTime()}, ${after?.id})`,
+            ),
+          )
+          .orderBy('checkout.created_at', 'desc')
+          .orderBy('checkout.id', 'desc')
+          .limit(limit)
+          .$castTo<CheckoutRow>()
+          .execute();
+        return rows.map(checkoutOf);
+      }),
+    prune: (before) =>
+      transaction(async (db) => {
+        await oneAtATime(db, flavour);
+        const old = db.deleteFrom('payment_event').where('at', '<', before.getTime());
+        await old.where('checkout_id', 'is', null).execute();
+        await db
+          .deleteFrom('payment_object')
+          .where('event_id', 'not in', (event) => event.selectFrom('payment_event').select('id'))
+          .execute();
+        await db
+          .deleteFrom('checkout')
+          .where('created_at', '<', before.getTime())
+          .where('id', 'not in', (event) =>
+            event
+              .selectFrom('payment_event')
+              .select('checkout_id')
+              .where('checkout_id', 'is not', null)
+              .$castTo<{ checkout_id: string }>(),
+          )
+          .execute();
+      }),
+  };
+}

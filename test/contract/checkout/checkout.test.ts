@@ -1,0 +1,218 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type FakeStripe, startFakeStripe } from '../../support/fake-stripe.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+
+let stripe: FakeStripe;
+let app: TestApp;
+
+beforeAll(async () => {
+  stripe = await startFakeStripe();
+  app = await startApp({ env: stripe.env });
+});
+beforeEach(() => stripe.fail(null));
+afterAll(async () => {
+  await app.stop();
+  await stripe.stop();
+});
+
+const begin = (at: TestApp = app, init: RequestInit = {}): Promise<Response> =>
+  fetch(`${at.url}/billing/checkout`, { method: 'POST', ...init });
+
+async function whole(response: Response) {
+  return {
+    status: response.status,
+    type: response.headers.get('content-type'),
+    retryAfter: response.headers.get('retry-after'),
+    body: await response.json(),
+  };
+}
+
+/** What Stripe was asked last. */
+function lastAsked(): FakeStripe['asked'][number] {
+  const call = stripe.asked.at(-1);
+  if (call === undefined) throw new Error('Stripe was asked nothing.');
+  return call;
+}
+
+const json = (status: number, body: unknown, retryAfter: string | null = null) => ({
+  status,
+  type: 'application/json',
+  retryAfter,
+  body,
+});
+
+describe('checkout.create', () => {
+  it('checkout.create 200: where to pay, for a session that is ours and made once', async () => {
+    const answer = await begin();
+    const { url } = (await answer.clone().json()) as { url: string };
+    expect(await whole(answer)).toEqual(json(200, { url }));
+    const { id } = stripe.sessionAt(url);
+    const { headers, form } = lastAsked();
+    const checkoutId = form['client_reference_id'];
+    expect(checkoutId).toMatch(/^[\da-f-]{36}$/);
+    expect(headers['idempotency-key']).toBe(checkoutId);
+    expect(form).toEqual({
+      mode: 'payment',
+      'line_items[0][price]': 'price_1',
+      'line_items[0][quantity]': '1',
+      success_url: expect.stringMatching(
+        new RegExp(`^${app.url}/billing/success\\?checkout=${checkoutId}&secret=[\\w-]{32}$`),
+      ),
+      cancel_url: `${app.url}/billing/cancelled`,
+      client_reference_id: checkoutId,
+      'metadata[lensgate_checkout]': checkoutId,
+      'payment_intent_data[metadata][lensgate_checkout]': checkoutId,
+    });
+    expect(id).toMatch(/^cs_test_/);
+  });
+
+  it('checkout.create 200: a body is ignored, whatever it is', async () => {
+    expect(
+      (await begin(app, { body: '{"price":"price_free"', headers: { 'content-type': 'text/plain' } })).status,
+    ).toBe(200);
+    expect(lastAsked().form['line_items[0][price]']).toBe('price_1');
+  });
+
+  it('checkout.create 200: a Host header does not decide where the buyer and the secret go', async () => {
+    await begin(app, { headers: { 'x-forwarded-host': 'evil.example', forwarded: 'host=evil.example' } });
+    expect(lastAsked().form['success_url']).toContain(`${app.url}/billing/success`);
+  });
+
+  it('checkout.create 200: a subscription, with the buyer sent back to the configured address', async () => {
+    const env = { ...stripe.env, STRIPE_MODE: 'subscription', PROXY_BASE_URL: 'https://prices.example/gate/' };
+    const other = await startApp({ env });
+    expect((await begin(other)).status).toBe(200);
+    const { form } = lastAsked();
+    expect(form).toMatchObject({
+      mode: 'subscription',
+      cancel_url: 'https://prices.example/gate/billing/cancelled',
+      'subscription_data[metadata][lensgate_checkout]': form['client_reference_id'],
+    });
+    await other.stop();
+  });
+
+  it('checkout.create 413: a body beyond what is worth ignoring', async () => {
+    const detail = 'Request size is too large. Request size is 1.5 MB. Max size is 1 MB';
+    expect(await whole(await begin(app, { body: 'x'.repeat(1.5 * 1024 * 1024) }))).toEqual(json(413, { detail }));
+  });
+
+  it('checkout.create 502: Stripe refuses; its codes are told, its words and our key are not', async () => {
+    const error = {
+      type: 'invalid_request_error',
+      code: 'resource_missing',
+      param: 'line_items[0][price]',
+      message: `No price, ${stripe.secretKey}`,
+    };
+    stripe.fail({ status: 400, error });
+    const detail = 'Stripe refused the request (400, resource_missing, line_items[0][price], req_fake).';
+    expect(await whole(await begin())).toEqual(json(502, { detail }));
+  });
+
+  it.each([401, 403])('checkout.create 502: a %s of Stripe is our fault, not the caller’s', async (status) => {
+    stripe.fail({ status, error: { type: 'invalid_request_error', message: `Invalid API Key: ${stripe.secretKey}` } });
+    expect(await whole(await begin())).toEqual(
+      json(502, { detail: `Stripe refused the request (${status}, req_fake).` }),
+    );
+  });
+
+  it.each([429, 500])('checkout.create 503: Stripe answers %s', async (status) => {
+    stripe.fail({ status, error: { type: 'api_error', message: 'later' } });
+    expect(await whole(await begin())).toEqual(
+      json(503, { detail: `Stripe does not answer at the moment (${status}, req_fake).` }, '5'),
+    );
+  });
+
+  it('checkout.create 503: Stripe cuts the connection', async () => {
+    stripe.fail('cut');
+    const { status, body } = await whole(await begin());
+    expect([status, body]).toEqual([
+      503,
+      { detail: expect.stringMatching(/^Stripe does not answer at the moment \(StripeConnectionError/) },
+    ]);
+  });
+
+  it.each([
+    [{}, 'STRIPE_SECRET_KEY and STRIPE_PRICE_ID are'],
+    [{ STRIPE_SECRET_KEY: 'sk_test_1' }, 'STRIPE_PRICE_ID is'],
+    [{ STRIPE_PRICE_ID: 'price_1' }, 'STRIPE_SECRET_KEY is'],
+  ])('checkout.create 503: says what to set, and not to try again: %j', async (env, missing) => {
+    const other = await startApp({ env: { STRIPE_RECONCILE_SECONDS: '0', ...env } });
+    const detail = `Access is not for sale here: ${missing} not set.`;
+    expect(await whole(await begin(other))).toEqual(json(503, { detail }));
+    await other.stop();
+  });
+
+  it.each(['GET', 'PUT', 'HEAD', 'DELETE'])('a %s is answered 405', async (method) => {
+    const answer = await fetch(`${app.url}/billing/checkout`, { method });
+    expect([answer.status, answer.headers.get('allow'), await answer.text()]).toEqual([
+      405,
+      'POST',
+      method === 'HEAD' ? '' : '{"detail":"Method Not Allowed"}',
+    ]);
+  });
+});
+
+describe('checkout.webhook', () => {
+  const event = () => stripe.happen('charge.refunded', { id: 'ch_1', object: 'charge', refunded: true });
+
+  it('checkout.webhook 200: an event, again and again', async () => {
+    const told = event();
+    for (let times = 0; times < 3; times += 1)
+      expect(await whole(await stripe.deliver(app.url, told))).toEqual(json(200, { received: true }));
+  });
+
+  it.each(['customer.created', 'checkout.session.completed', 'something.new'])(
+    'checkout.webhook 200: %s that tells us nothing is ignored',
+    async (type) => {
+      expect(await whole(await stripe.deliver(app.url, stripe.happen(type, { id: 'x_1', object: 'x' })))).toEqual(
+        json(200, { received: true }),
+      );
+    },
+  );
+
+  const stale = 'The signature is older than 300 seconds.';
+  const wrong = 'The signature does not belong to these bytes.';
+  const seconds = () => Math.floor(Date.now() / 1000);
+  it.each([
+    ['no signature', () => ({ signature: null }), 'The Stripe-Signature header is missing.'],
+    ['a signature that is none', () => ({ signature: 'v1=abc' }), wrong],
+    ['a signature of another secret', () => ({ secret: 'whsec_other' }), wrong],
+    ['a stale timestamp', () => ({ timestamp: seconds() - 302 }), stale],
+    ['a changed body', () => ({ body: '{"id":"evt_forged"}' }), wrong],
+    ['an empty body', () => ({ body: '' }), wrong],
+  ])('checkout.webhook 400: %s', async (_name, differing, detail) => {
+    expect(await whole(await stripe.deliver(app.url, event(), differing()))).toEqual(json(400, { detail }));
+  });
+
+  it('checkout.webhook 400: a body that was parsed and written anew', async () => {
+    const told = event();
+    const body = JSON.stringify(told, null, 2);
+    expect(await whole(await stripe.deliver(app.url, told, { body }))).toEqual(json(400, { detail: wrong }));
+  });
+
+  it('checkout.webhook 400: signed, but no JSON', async () => {
+    const { Stripe } = await import('stripe');
+    const payload = 'not json';
+    const signature = Stripe.webhooks.generateTestHeaderString({ payload, secret: stripe.webhookSecret });
+    const answer = await stripe.deliver(app.url, event(), { body: payload, signature });
+    expect(await whole(answer)).toEqual(json(400, { detail: 'The message is signed, but it is no event.' }));
+  });
+
+  it('checkout.webhook 413: more than any event', async () => {
+    const body = 'x'.repeat(1.5 * 1024 * 1024);
+    const detail = 'Request size is too large. Request size is 1.5 MB. Max size is 1 MB';
+    expect(await whole(await stripe.deliver(app.url, event(), { body }))).toEqual(json(413, { detail }));
+  });
+
+  it('checkout.webhook 503: says what to set', async () => {
+    const other = await startApp();
+    const detail = 'Access is not for sale here: STRIPE_WEBHOOK_SECRET is not set.';
+    expect(await whole(await stripe.deliver(other.url, event()))).toEqual(json(503, { detail }));
+    await other.stop();
+  });
+
+  it.each(['GET', 'HEAD'])('a %s is answered 405', async (method) => {
+    const answer = await fetch(`${app.url}/billing/webhook`, { method });
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
+  });
+});

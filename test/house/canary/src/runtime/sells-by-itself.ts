@@ -1,0 +1,3 @@
+import { Stripe } from 'stripe';
+
+export const canary = Stripe;

@@ -1,0 +1,201 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { CatalogKey, Checkout, CheckoutStore } from '../../src/domain/checkout/checkout.ts';
+import type { PaymentEvent, PaymentFact } from '../../src/domain/checkout/payment-event.ts';
+import { permutationsOf } from '../support/permutations.ts';
+import type { Engine, ScratchDatabase } from './engines.ts';
+import { START_MS } from './samples.ts';
+
+const at = (second: number): Date => new Date(START_MS + second * 1000);
+
+function aCheckout(differing: Partial<Checkout> = {}): Checkout {
+  return {
+    id: 'checkout-1',
+    mode: 'payment',
+    secretHash: 'f'.repeat(64),
+    sessionId: null,
+    state: 'open',
+    createdAt: at(0),
+    paidAt: null,
+    key: null,
+    revokedAt: null,
+    ...differing,
+  };
+}
+
+const aKey = (name: string, issuedAt = at(100)): CatalogKey => ({
+  hash: name.padEnd(64, '0'),
+  name: `ck-...${name}`,
+  issuedAt,
+});
+
+/** An event about the first of the objects. */
+function anEvent(
+  id: string,
+  fact: PaymentFact,
+  objects: readonly [string, ...string[]],
+  more: Partial<PaymentEvent> = {},
+): PaymentEvent {
+  const [subject] = objects;
+  const sessionId = subject.startsWith('cs_') ? subject : null;
+  return { id, fact, at: at(1), subject, objects, sessionId, checkoutId: null, ...more };
+}
+
+const MARKED = { checkoutId: 'checkout-1' };
+const PAID = anEvent('evt_paid', 'paid', ['cs_1', 'pi_1'], MARKED);
+
+/** What every CheckoutStore promises. */
+export function checkoutStoreSuite(engine: Engine): void {
+  describe.skipIf(engine.missing !== null)(`CheckoutStore on ${engine.name}`, () => {
+    let scratch: ScratchDatabase;
+    let store: CheckoutStore;
+    beforeAll(async () => {
+      scratch = await engine.create();
+      store = (await scratch.open()).checkouts;
+    });
+    afterEach(() => scratch.clear());
+    afterAll(() => scratch.remove());
+
+    it('gives a checkout back as it was added', async () => {
+      const whole = aCheckout({
+        mode: 'subscription',
+        sessionId: 'cs_1',
+        state: 'suspended',
+        paidAt: at(1),
+        key: aKey('a'),
+        revokedAt: at(2),
+      });
+      await store.add(aCheckout({ id: 'bare' }));
+      await store.add(whole);
+      expect(await store.find('bare')).toEqual(aCheckout({ id: 'bare' }));
+      expect(await store.find('checkout-1')).toEqual(whole);
+      expect(await store.findByKey(aKey('a').hash)).toEqual(whole);
+      expect([await store.find('other'), await store.findByKey('other')]).toEqual([null, null]);
+    });
+
+    it('notes a session once', async () => {
+      await store.add(aCheckout());
+      await store.setSession('checkout-1', 'cs_1');
+      await store.setSession('checkout-1', 'cs_2');
+      expect((await store.find('checkout-1'))?.sessionId).toBe('cs_1');
+    });
+
+    it('stands as its events say, and takes each once', async () => {
+      await store.add(aCheckout());
+      const paid = { ...aCheckout(), sessionId: 'cs_1', state: 'paid' as const, paidAt: at(1) };
+      expect(await store.take(PAID)).toEqual(paid);
+      expect(await store.take(PAID)).toEqual(paid);
+      // A second event of one name is the first, whatever it says.
+      expect(await store.take({ ...PAID, fact: 'refunded', at: at(9) })).toEqual(paid);
+      expect(await store.find('checkout-1')).toEqual(paid);
+    });
+
+    it('keeps what belongs to no checkout of ours to itself', async () => {
+      await store.add(aCheckout());
+      expect(await store.take(anEvent('evt_1', 'refunded', ['ch_1', 'pi_9']))).toBeNull();
+      expect(
+        await store.take(anEvent('evt_2', 'paid', ['cs_9', 'pi_9'], { checkoutId: 'of-another-house' })),
+      ).toBeNull();
+      expect(await store.find('checkout-1')).toEqual(aCheckout());
+    });
+
+    it('lets no other session pay for a checkout that has one', async () => {
+      await store.add(aCheckout({ sessionId: 'cs_1' }));
+      expect(await store.take(anEvent('evt_1', 'paid', ['cs_2', 'pi_2'], MARKED))).toBeNull();
+      expect((await store.find('checkout-1'))?.state).toBe('open');
+      expect((await store.take(PAID))?.state).toBe('paid');
+    });
+
+    // Of a subscription: only the session and the subscription carry our mark, and a refund names neither.
+    const THREAD: readonly PaymentEvent[] = [
+      anEvent('evt_session', 'paid', ['cs_1', 'sub_1', 'in_1'], MARKED),
+      anEvent('evt_invoice', 'linked', ['inpay_1', 'in_1', 'pi_1']),
+      anEvent('evt_charge', 'linked', ['ch_1', 'pi_1']),
+      anEvent('evt_refund', 'refunded', ['ch_1'], { at: at(5) }),
+    ];
+
+    it.each(permutationsOf(THREAD).map((order) => [order.map(({ id }) => id).join(' '), order] as const))(
+      'finds the purchase of a refund through whatever came before: %s',
+      async (_name, order) => {
+        await store.add(aCheckout());
+        for (const event of order) {
+          await store.take(event);
+          await store.take(order[0] ?? event);
+        }
+        expect(await store.find('checkout-1')).toEqual({
+          ...aCheckout(),
+          sessionId: 'cs_1',
+          state: 'refunded',
+          paidAt: at(1),
+        });
+      },
+    );
+
+    it('loses nothing when everything comes at once, through two processes', async () => {
+      const other = (await scratch.open()).checkouts;
+      await store.add(aCheckout());
+      const twice = [...THREAD, ...THREAD.toReversed()];
+      await Promise.all(twice.map((event, index) => (index % 2 === 0 ? store : other).take(event)));
+      expect((await store.find('checkout-1'))?.state).toBe('refunded');
+    });
+
+    it('gives the first key to one of many that ask', async () => {
+      const other = (await scratch.open()).checkouts;
+      await store.add(aCheckout());
+      await store.take(PAID);
+      const asked = Array.from({ length: 10 }, (_, index) =>
+        (index % 2 === 0 ? store : other).issueKey('checkout-1', aKey(`k${index}`), null),
+      );
+      const given = await Promise.all(asked);
+      expect(given.filter(Boolean)).toEqual([true]);
+      expect((await store.find('checkout-1'))?.key).toEqual(aKey(`k${given.indexOf(true)}`));
+    });
+
+    it('replaces just the key that is named', async () => {
+      await store.add(aCheckout());
+      await store.take(PAID);
+      await store.issueKey('checkout-1', aKey('a'), null);
+      expect(await store.issueKey('checkout-1', aKey('b'), aKey('x').hash)).toBe(false);
+      expect(await store.issueKey('checkout-1', aKey('b'), aKey('a').hash)).toBe(true);
+      expect(await store.findByKey(aKey('a').hash)).toBeNull();
+      expect((await store.findByKey(aKey('b').hash))?.key).toEqual(aKey('b'));
+    });
+
+    it('gives no key for what is not paid, refunded or revoked', async () => {
+      await store.add(aCheckout());
+      expect(await store.issueKey('checkout-1', aKey('a'), null)).toBe(false);
+      await store.take(PAID);
+      expect(await store.revoke('checkout-1', at(7))).toMatchObject({ state: 'paid', revokedAt: at(7) });
+      expect(await store.issueKey('checkout-1', aKey('a'), null)).toBe(false);
+      expect((await store.revoke('checkout-1', at(9)))?.revokedAt).toEqual(at(7));
+      expect(await store.revoke('other', at(9))).toBeNull();
+      expect(await store.issueKey('other', aKey('a'), null)).toBe(false);
+    });
+
+    it('lists the newest first, in pages, also of one instant', async () => {
+      const ids = ['a', 'b', 'c', 'd', 'e'];
+      for (const [index, id] of ids.entries()) await store.add(aCheckout({ id, createdAt: at(index < 3 ? 0 : index) }));
+      const first = await store.list(null, 3);
+      const last = first.at(-1);
+      expect(first.map(({ id }) => id)).toEqual(['e', 'd', 'c']);
+      expect((await store.list(last ?? null, 3)).map(({ id }) => id)).toEqual(['b', 'a']);
+    });
+
+    it('drops what is old and was never paid for, and nothing else', async () => {
+      await store.add(aCheckout());
+      await store.add(aCheckout({ id: 'left' }));
+      await store.add(aCheckout({ id: 'young', createdAt: at(60) }));
+      await store.take(PAID);
+      await store.take(anEvent('evt_foreign', 'refunded', ['ch_9', 'pi_9']));
+      await store.prune(at(50));
+      expect((await store.list(null, 10)).map(({ id }) => id)).toEqual(['young', 'checkout-1']);
+      // What was kept still leads from a late refund to its purchase; what was dropped leads nowhere.
+      expect((await store.take(anEvent('evt_late', 'refunded', ['ch_1', 'pi_1'], { at: at(70) })))?.state).toBe(
+        'refunded',
+      );
+      const { orm } = await scratch.openBare();
+      expect(await orm.em.fork().execute('select event_id from payment_object order by event_id')).toEqual(
+        ['evt_late', 'evt_late', 'evt_paid', 'evt_paid'].map((event_id) => ({ event_id })),
+      );
+    });
+  });
+}

@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { Unavailable } from '../../../src/domain/errors.ts';
+import type { Checkout } from '../../../src/domain/checkout/checkout.ts';
+import { createCatalogKeyRing } from '../../../src/gateway/create-catalog-key-ring.ts';
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+const KEY = 'ck-0123456789';
+
+const PAID: Checkout = {
+  id: 'c1',
+  mode: 'payment',
+  secretHash: '',
+  sessionId: 'cs_1',
+  state: 'paid',
+  createdAt: new Date(0),
+  paidAt: new Date(0),
+  key: { hash: sha256(KEY), name: 'ck-...6789', issuedAt: new Date(0) },
+  revokedAt: null,
+};
+
+function aRing(found: Checkout | null = PAID) {
+  const state = { found, finds: 0, nowMs: 0, away: false };
+  const ring = createCatalogKeyRing({
+    store: {
+      async findByKey(hash) {
+        state.finds += 1;
+        if (state.away) throw new Error('the store is away');
+        return state.found?.key?.hash === hash ? state.found : null;
+      },
+    },
+    smith: { make: () => '', token: () => '', hash: sha256 },
+    clock: { now: () => new Date(state.nowMs), monotonicMs: () => state.nowMs },
+  });
+  return { ring, state };
+}
+
+describe('a catalog key ring', () => {
+  it('asks the store once, and answers from memory then', async () => {
+    const { ring, state } = aRing();
+    expect(await Promise.all([ring.holds(KEY), ring.holds(KEY)])).toEqual([true, true]);
+    expect(ring.holds(KEY)).toBe(true);
+    expect(state.finds).toBe(1);
+  });
+
+  it.each(['', 'sk-0123456789', 'CK-0123456789', `ck-${'x'.repeat(200)}`])('knows at once that %s is none', (other) => {
+    const { ring, state } = aRing();
+    expect([ring.holds(other), state.finds]).toEqual([false, 0]);
+  });
+
+  it.each([
+    ['is not paid', { ...PAID, state: 'refunded' as const }],
+    ['was taken back', { ...PAID, revokedAt: new Date(0) }],
+    ['nobody knows', null],
+  ])('refuses a key that %s, for five seconds from memory', async (_name, found) => {
+    const { ring, state } = aRing(found);
+    expect(await ring.holds(KEY)).toBe(false);
+    state.found = PAID;
+    state.nowMs = 4_999;
+    expect([ring.holds(KEY), state.finds]).toEqual([false, 1]);
+    state.nowMs = 5_000;
+    expect(await ring.holds(KEY)).toBe(true);
+  });
+
+  it('forgets a key that was taken back at once', async () => {
+    const { ring, state } = aRing();
+    await ring.holds(KEY);
+    state.found = { ...PAID, state: 'refunded' };
+    ring.forget(sha256(KEY));
+    expect(await ring.holds(KEY)).toBe(false);
+  });
+
+  it('does not believe what was read before a key was forgotten', async () => {
+    const { ring, state } = aRing();
+    const early = ring.holds(KEY);
+    state.found = null;
+    ring.forget(sha256(KEY));
+    await early;
+    expect(await ring.holds(KEY)).toBe(false);
+  });
+
+  it('hears within a minute that another process took a key back', async () => {
+    const { ring, state } = aRing();
+    await ring.holds(KEY);
+    state.found = null;
+    state.nowMs = 60_000;
+    expect(await ring.holds(KEY)).toBe(false);
+  });
+
+  it('asks ahead in the background, so that a caller does not wait for it', async () => {
+    const { ring, state } = aRing();
+    await ring.holds(KEY);
+    state.nowMs = 30_001;
+    expect([ring.holds(KEY), ring.holds(KEY), state.finds]).toEqual([true, true, 2]);
+    await Promise.resolve();
+    await Promise.resolve();
+    state.nowMs = 60_000;
+    expect(ring.holds(KEY)).toBe(true);
+  });
+
+  it('believes no key longer because the store is away', async () => {
+    const { ring, state } = aRing();
+    await ring.holds(KEY);
+    state.away = true;
+    state.nowMs = 59_999;
+    expect(ring.holds(KEY)).toBe(true);
+    state.nowMs = 60_000;
+    await expect(ring.holds(KEY)).rejects.toThrow(Unavailable);
+  });
+
+  it('holds a bounded number of keys that are none', async () => {
+    const { ring, state } = aRing(null);
+    for (let number = 0; number <= 10_000; number += 1) await ring.holds(`ck-${number}`);
+    await ring.holds('ck-10000');
+    expect(state.finds).toBe(10_001);
+    await ring.holds('ck-0');
+    expect(state.finds).toBe(10_002);
+  });
+});
