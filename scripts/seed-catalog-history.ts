@@ -1,0 +1,46 @@
+// npm run catalog:seed-history -- --from <file.jsonl> [--config FILE]
+//
+// Gives the catalog a past: imports dated changes, one JSON object a line in the order of time, such as
+// {"at":"2026-07-24T10:15:30Z","id":"gpt-4o","op":"changed","field":"input_cost_per_token","old":5e-6,"new":2.5e-6}
+// {"at":"2026-07-24T10:15:30Z","id":"gpt-5","op":"added"}
+// It writes where the server would (LENSGATE_DATA_DIR, DATABASE_URL), which may be running meanwhile. Run twice, it
+// adds nothing.
+import { parseArgs } from 'node:util';
+import { openStores } from '../src/persistence/orm.ts';
+import { SeedRejected, seedHistory } from '../src/runtime/catalog-seed.ts';
+import { loadEmbeddedSnapshot } from '../src/runtime/catalog-snapshot.ts';
+import { ConfigError } from '../src/runtime/config-file.ts';
+import { keySmith } from '../src/runtime/identifiers.ts';
+import { createLog } from '../src/runtime/log.ts';
+import { readSettings } from '../src/runtime/settings.ts';
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { from: { type: 'string' }, config: { type: 'string' } } });
+  if (values.from === undefined) throw new SeedRejected(['Say where the changes are: --from <file.jsonl>.']);
+  const config = values.config === undefined ? [] : ['--config', values.config];
+  const { databaseUrl, dataDir, sqliteDriver } = readSettings(config, process.env, keySmith);
+  const stores = await openStores({ databaseUrl, dataDir, sqliteDriver, log: createLog('warn') });
+  const embedded = loadEmbeddedSnapshot();
+  try {
+    const { read, added, from, to } = await seedHistory({
+      file: values.from,
+      history: stores.catalogHistory,
+      providerOf: (entryId) => embedded.find(entryId)?.provider ?? null,
+      now: new Date(),
+    });
+    const time = from === null || to === null ? '' : ` from ${from.toISOString()} to ${to.toISOString()}`;
+    console.log(`${read} changes read${time}: ${added} added, ${read - added} known or later than the own record.`);
+  } finally {
+    await stores.close();
+  }
+}
+
+try {
+  await main();
+} catch (error) {
+  if (error instanceof SeedRejected || error instanceof ConfigError) console.error(`Not imported:\n${error.message}`);
+  else if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
+    console.error(`Not imported: ${error.message}`);
+  else throw error;
+  process.exitCode = 1;
+}

@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { readChangeLine } from '../../../src/domain/catalog/change-line.ts';
+import { fieldKindOf } from '../../../src/domain/catalog/changes.ts';
+import { sharedData } from '../../support/catalog-maps.ts';
+
+const NOW = new Date('2026-11-21T00:00:00Z');
+const CHANGED = { at: '2026-07-24T10:15:30Z', id: 'm', op: 'changed', field: 'rpm', old: 1, new: null };
+const read = (fields: object): unknown => readChangeLine(JSON.stringify(fields), NOW);
+const nested = (depth: number): unknown => (depth === 0 ? 1 : [nested(depth - 1)]);
+
+describe('a line of an imported history', () => {
+  it('is a change', () => {
+    const change = {
+      at: new Date('2026-07-24T10:15:30Z'),
+      entryId: 'm',
+      provider: null,
+      op: 'changed',
+      field: 'rpm',
+      old: 1,
+      new: null,
+      snapshotId: null,
+    };
+    expect(read(CHANGED)).toEqual({ change });
+    expect(read({ ...CHANGED, provider: 'p', note: 'ignored' })).toEqual({ change: { ...change, provider: 'p' } });
+    expect(read({ ...CHANGED, field: 'litellm_provider' })).toEqual({ change: { ...change, field: 'provider' } });
+  });
+
+  it('is an entry that came or went, with its fields or without', () => {
+    const { at, id } = CHANGED;
+    expect(read({ at, id, op: 'added' })).toMatchObject({ change: { op: 'added', field: null, old: null, new: null } });
+    expect(read({ at, id, op: 'removed', old: { rpm: 1 } })).toMatchObject({ change: { old: { rpm: 1 }, new: null } });
+  });
+
+  it.each([
+    ['[]', 'this is no JSON object'],
+    ['{"at":', 'this is no JSON'],
+    ['null', 'this is no JSON object'],
+    [JSON.stringify(CHANGED).replace('1,', '1e999,'), '`old` holds a number that is too large'],
+  ])('is refused when it reads %s', (text, fault) => {
+    expect(readChangeLine(text, NOW)).toEqual({ fault });
+  });
+
+  it.each([
+    ['`at` is no instant in UTC such as 2026-07-24T10:15:30Z', { at: undefined }],
+    ['`at` is no instant in UTC such as 2026-07-24T10:15:30Z', { at: 1 }],
+    ['`at` is no instant in UTC such as 2026-07-24T10:15:30Z', { at: '2026-07-24' }],
+    ['`at` is no instant in UTC such as 2026-07-24T10:15:30Z', { at: '2026-07-24T10:15:30+02:00' }],
+    ['`at` is no instant in UTC such as 2026-07-24T10:15:30Z', { at: '2026-02-30T10:15:30Z' }],
+    ['`at` is no instant in UTC such as 2026-07-24T10:15:30Z', { at: '2026-07-24T25:15:30Z' }],
+    ['`at` is in the future', { at: '2026-11-21T00:00:01Z' }],
+    ['`id` is no text of 1 to 512 characters', { id: '' }],
+    ['`id` is no text of 1 to 512 characters', { id: 'x'.repeat(513) }],
+    ['`id` is no text of 1 to 512 characters', { id: 5 }],
+    ['`op` is none of added, removed, changed', { op: 'renamed' }],
+    ['`provider` is no text', { provider: 5 }],
+    ['`field` names no field', { field: undefined }],
+    ['`field` names no field', { field: '' }],
+    ['`old` or `new` is missing', { old: undefined }],
+    ['`old` or `new` is missing', { new: undefined }],
+    ['`field` stands beside added', { op: 'added' }],
+    ['`old` holds no fields', { op: 'removed', field: null, old: 1 }],
+    ['`new` holds no fields', { op: 'added', field: null, old: null, new: [] }],
+    ['`new` nests deeper than 16', { new: nested(17) }],
+  ])('is refused because %s: %o', (fault, fields) => {
+    expect(read({ ...CHANGED, ...fields })).toEqual({ fault });
+  });
+
+  it('takes what lies at the edge', () => {
+    const edge = { ...CHANGED, at: NOW.toISOString(), id: 'x'.repeat(512), new: nested(16), old: 5e-324 };
+    expect(read(edge)).toMatchObject({ change: { at: NOW, old: 5e-324 } });
+  });
+
+  const file = sharedData('model_prices_history.jsonl');
+  it.skipIf(file === null)('reads every real one, all about fields that history keeps', () => {
+    const lines = readFileSync(file ?? '', 'utf8')
+      .trim()
+      .split('\n');
+    const changes = lines
+      .map((line) => readChangeLine(line, NOW))
+      .flatMap((line) => ('change' in line ? line.change : []));
+    expect(changes).toHaveLength(8_481);
+    const fields = new Set(changes.flatMap(({ field }) => field ?? []));
+    expect([...fields].filter((field) => fieldKindOf(field) === null)).toEqual([]);
+  });
+});

@@ -1,0 +1,118 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { CatalogSnapshot } from '../../../src/domain/catalog/catalog.ts';
+import {
+  type CatalogChange,
+  changesOf,
+  compareStates,
+  fieldKindOf,
+  stateOfSnapshot,
+  watchedFieldsOf,
+} from '../../../src/domain/catalog/changes.ts';
+import { readChangeLine } from '../../../src/domain/catalog/change-line.ts';
+import type { EntryHistory, HistorySpan } from '../../../src/domain/catalog/history.ts';
+import { pricesAt } from '../../../src/domain/catalog/price-history.ts';
+import { sharedData, snapshotOfFile, snapshotOfRows } from '../../support/catalog-maps.ts';
+import { randomFrom } from '../../support/random.ts';
+
+const NOW = new Date('2026-11-21T00:00:00Z');
+
+const isAboutPrices = ({ field }: CatalogChange): boolean => field === null || fieldKindOf(field) === 'price';
+
+/** The histories of every entry of states that were recorded one after the other, state `n` at `n` ms. */
+function historiesOf(states: readonly CatalogSnapshot[]): ReadonlyMap<string, EntryHistory> {
+  const changes = states.slice(1).flatMap((later, place) => {
+    const earlier = states[place] ?? later;
+    const at = new Date(place + 1);
+    return [...compareStates(stateOfSnapshot(earlier), later)]
+      .flat()
+      .flatMap((difference) => changesOf(difference, { at, snapshotId: later.id }));
+  });
+  const byEntry = Map.groupBy(changes.filter(isAboutPrices), ({ entryId }) => entryId);
+  const last = states.at(-1);
+  const spans: readonly HistorySpan[] = [{ source: 'recorded', from: new Date(0), to: null }];
+  const ids = new Set(states.flatMap(({ entries }) => entries.map(({ id }) => id)));
+  return new Map(
+    [...ids].map((entryId) => {
+      const entry = last?.find(entryId) ?? null;
+      const fields = entry === null ? null : watchedFieldsOf(entry);
+      return [entryId, { entryId, changes: byEntry.get(entryId) ?? [], complete: true, fields, spans }];
+    }),
+  );
+}
+
+/** The prices of an entry as a state has them. */
+function pricesIn(state: CatalogSnapshot | undefined, entryId: string): Readonly<Record<string, unknown>> | null {
+  const entry = state?.find(entryId) ?? null;
+  if (entry === null) return null;
+  return Object.fromEntries(Object.entries(watchedFieldsOf(entry)).filter(([name]) => fieldKindOf(name) === 'price'));
+}
+
+/** The same, as history tells it. */
+function pricesTold(history: EntryHistory, at: Date, now: Date): Readonly<Record<string, unknown>> | null {
+  const { listed, prices } = pricesAt(history, at, now);
+  expect(prices.every(({ known }) => known)).toBe(true);
+  if (listed === false) return null;
+  return Object.fromEntries(prices.flatMap(({ field, value }) => (value === null ? [] : [[field, value]])));
+}
+
+function expectToldAsItWas(states: readonly CatalogSnapshot[]): void {
+  for (const history of historiesOf(states).values())
+    for (const [place, state] of states.entries())
+      expect(pricesTold(history, new Date(place), new Date(states.length))).toEqual(pricesIn(state, history.entryId));
+}
+
+describe('prices told from history', () => {
+  it('are those of every state that was recorded', () => {
+    const random = randomFrom(8_481);
+    const names = ['input_cost_per_token', 'output_cost_per_token', 'tiered_pricing', 'rpm'];
+    const values = [0, 1.4e-8, 5, null, { low: [1, 2] }, '1e-6'];
+    const aRow = () =>
+      Object.fromEntries(names.filter(() => random(3) > 0).map((name) => [name, values[random(values.length)]]));
+    for (let round = 0; round < 100; round += 1) {
+      const states = Array.from({ length: 8 }, (_, at) =>
+        snapshotOfRows(
+          `s${at}`,
+          Object.fromEntries(['a', 'b', 'c'].filter(() => random(4) > 0).map((id) => [id, aRow()])),
+        ),
+      );
+      expectToldAsItWas(states);
+    }
+  });
+
+  const [before, after] = [sharedData('model_prices_prev.json'), sharedData('model_prices.json')];
+  it.skipIf(before === null || after === null)('are those of two real maps, there and back', () => {
+    const [earlier, later] = [snapshotOfFile('earlier', before ?? ''), snapshotOfFile('later', after ?? '')];
+    expectToldAsItWas([earlier, later, earlier]);
+  });
+
+  const file = sharedData('model_prices_history.jsonl');
+  it.skipIf(file === null)('are those that 18 months of real changes found and left', () => {
+    const changes = readFileSync(file ?? '', 'utf8')
+      .trim()
+      .split('\n')
+      .flatMap((line) => {
+        const read = readChangeLine(line, NOW);
+        return 'change' in read ? read.change : [];
+      });
+    const [first, last] = [changes[0]?.at ?? NOW, changes.at(-1)?.at ?? NOW];
+    const spans: readonly HistorySpan[] = [{ source: 'imported', from: first, to: last }];
+    let checked = 0;
+    for (const [entryId, own] of Map.groupBy(changes.filter(isAboutPrices), (change) => change.entryId)) {
+      const history = { entryId, changes: own, complete: true, fields: null, spans };
+      const priceAt = (at: Date, field: string) =>
+        pricesAt(history, at, NOW).prices.find((price) => price.field === field);
+      for (const { at, field, old, new: since } of own) {
+        if (field === null) continue;
+        checked += 1;
+        const [found, left] = [priceAt(new Date(at.getTime() - 1), field), priceAt(at, field)];
+        expect([left?.known, left?.value]).toEqual([true, since]);
+        // At the very beginning there is no instant before.
+        if (at > first) expect([found?.known, found?.value]).toEqual([true, old]);
+        const [inGap, ahead] = [priceAt(new Date('2026-09-01'), field), priceAt(new Date('2027-01-01'), field)];
+        expect([inGap?.known, ahead?.known]).toEqual([false, false]);
+      }
+    }
+    expect(checked).toBeGreaterThan(1_500);
+  });
+});
