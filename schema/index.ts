@@ -2,7 +2,9 @@
 /* oxlint-disable import/no-unassigned-import */
 import './errors.ts';
 import './catalog.ts';
+import './catalog-history.ts';
 import './catalog-models.ts';
+import './catalog-price-history.ts';
 import './spans.ts';
 import './traces.ts';
 import './chat.ts';

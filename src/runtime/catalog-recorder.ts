@@ -7,6 +7,7 @@ import {
   compareStates,
   type EarlierState,
   type EntryDifference,
+  NEWS_SIZE,
   stateOfRecord,
   stateOfSnapshot,
   type WatchedFields,
@@ -15,8 +16,6 @@ import type { CatalogHistory, RecordHead } from '../domain/catalog/history.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Log } from './log.ts';
 
-/** Changes of one event: what a subscriber is handed at once. */
-const MOST_AT_ONCE = 100;
 /** Recorded entries read at once, to find what changed while we were away. */
 const READ_AT_ONCE = 500;
 /** States that wait while the store is away; beyond it the steps between them are recorded as one. */
@@ -79,8 +78,8 @@ export function createCatalogRecorder({
 
   /** Tells who listens, in pieces that others can run between. */
   async function tell(changes: readonly CatalogChange[], at: Date, snapshotId: string): Promise<void> {
-    for (let start = 0; start < changes.length; start += MOST_AT_ONCE) {
-      const batch = changes.slice(start, start + MOST_AT_ONCE).map((change) => ({ ...change, at }));
+    for (let start = 0; start < changes.length; start += NEWS_SIZE) {
+      const batch = changes.slice(start, start + NEWS_SIZE).map((change) => ({ ...change, at }));
       bus.publish('catalogChange', { at, snapshotId, changes: batch });
       await setImmediate();
     }
@@ -178,7 +177,7 @@ async function spread<Item, Result>(
   const results: Result[] = [];
   for (const [place, item] of items.entries()) {
     results.push(...resultsOf(item));
-    if (place % MOST_AT_ONCE === MOST_AT_ONCE - 1) await setImmediate();
+    if (place % NEWS_SIZE === NEWS_SIZE - 1) await setImmediate();
   }
   return results;
 }

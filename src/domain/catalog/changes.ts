@@ -27,6 +27,9 @@ export interface CatalogChange {
   readonly snapshotId: string | null;
 }
 
+/** Changes that are told at once, at most. */
+export const NEWS_SIZE = 100;
+
 /** Limits whose names do not begin with `max_`. */
 const LIMITS: ReadonlySet<string> = new Set(['rpm', 'tpm', 'prompt_cache_min_tokens', 'output_vector_size']);
 

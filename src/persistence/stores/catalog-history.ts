@@ -30,6 +30,7 @@ import {
   spanOf,
   type SpanRow,
 } from './catalog-rows.ts';
+import { storable } from './encoding.ts';
 
 /** Changes read of one entry at once. */
 const MOST_OF_ENTRY = 500;
@@ -38,9 +39,9 @@ function passing(filters: ChangeFilters) {
   return (where: ExpressionBuilder<Tables, 'catalog_change'>) => {
     const { entryId, provider, field, kind, op, from, to } = filters;
     return where.and([
-      ...(entryId === null ? [] : [where('entry_id', '=', entryId)]),
-      ...(provider === null ? [] : [where(sql`lower(provider)`, '=', provider.toLowerCase())]),
-      ...(field === null ? [] : [where('field', '=', field)]),
+      ...(entryId === null ? [] : [where('entry_id', '=', storable(entryId))]),
+      ...(provider === null ? [] : [where(sql`lower(provider)`, '=', storable(provider).toLowerCase())]),
+      ...(field === null ? [] : [where('field', '=', storable(field))]),
       ...(kind === null ? [] : [where('kind', '=', kind)]),
       ...(op === null ? [] : [where('op', '=', op)]),
       ...(from === null ? [] : [where('at_ms', '>=', from.getTime())]),
@@ -205,9 +206,10 @@ export function createCatalogHistory({ orm, flavour, inFlight }: Database): Cata
           .execute();
         return rows.map(listedOf);
       }),
-    ofEntries: (entryIds) =>
+    ofEntries: (wanted) =>
       inFlight.run(async () => {
-        if (entryIds.length === 0) return [];
+        if (wanted.length === 0) return [];
+        const entryIds = wanted.map(storable);
         // What is recorded first: a change that comes in between then tells of itself.
         const recorded = await reading()
           .selectFrom('catalog_recorded')

@@ -104,6 +104,15 @@ export type CatalogCapability =
   /** Takes reasoning effort `xhigh`. */
   | 'XHIGH_REASONING_EFFORT';
 
+/** What happened to an entry of the catalog. */
+export type CatalogChangeOp =
+  /** It came. */
+  | 'ADDED'
+  /** One of its fields took another value. */
+  | 'CHANGED'
+  /** It went. */
+  | 'REMOVED';
+
 /** What entries must offer; everything that is given must hold. */
 export type CatalogEntryDemands = {
   /** All of these; what is not said is not there. */
@@ -140,6 +149,28 @@ export type CatalogEntrySort = {
   /** Which way. */
   direction?: SortDirection;
 };
+
+/** What a field that history keeps is about. */
+export type CatalogFieldKind =
+  /** When something happens, e.g. its retirement. */
+  | 'DATE'
+  /** What it can do. */
+  | 'FLAG'
+  /** How much is possible, e.g. tokens or requests a minute. */
+  | 'LIMIT'
+  /** What it does. */
+  | 'MODE'
+  /** What something costs. */
+  | 'PRICE'
+  /** Who offers it. */
+  | 'PROVIDER';
+
+/** How a part of the history came about. */
+export type CatalogHistorySource =
+  /** It was imported from a file. */
+  | 'IMPORTED'
+  /** This installation saw it. */
+  | 'RECORDED';
 
 /** A chat to be answered. */
 export type ChatInput = {
@@ -347,6 +378,57 @@ export type CatalogEntryQueryVariables = Exact<{
 
 
 export type CatalogEntryQuery = { catalogEntry: { id: string, provider: string | null, mode: string | null, maxInputTokens: number | null, maxOutputTokens: number | null, maxTokens: number | null, inputCostPerToken: string | null, outputCostPerToken: string | null, cacheReadInputTokenCost: string | null, inputCostPerAudioToken: string | null, outputCostPerReasoningToken: string | null, deprecationDate: string | null, supportsFunctionCalling: boolean | null, supportsParallelFunctionCalling: boolean | null, supportsVision: boolean | null, supportsAudioInput: boolean | null, supportsAudioOutput: boolean | null, supportsPromptCaching: boolean | null, supportsReasoning: boolean | null, supportsResponseSchema: boolean | null, supportsSystemMessages: boolean | null, supportsWebSearch: boolean | null, extraFields: unknown } | null };
+
+export type PriceHistoryQueryVariables = Exact<{
+  entry: string | number;
+  from?: string | null | undefined;
+  to?: string | null | undefined;
+}>;
+
+
+export type PriceHistoryQuery = { priceHistory: Array<{ field: string, from: string, to: string | null, usd: string | null, value: unknown }> | null };
+
+export type PriceAsOfQueryVariables = Exact<{
+  entry: string | number;
+  date: string;
+  fields?: Array<string> | string | null | undefined;
+}>;
+
+
+export type PriceAsOfQuery = { priceAsOf: { entryId: string, at: string, listed: boolean | null, prices: Array<{ field: string, known: boolean, usd: string | null, value: unknown }> } | null };
+
+export type EntriesWithPastQueryVariables = Exact<{
+  date: string;
+}>;
+
+
+export type EntriesWithPastQuery = { catalogEntries: { nodes: Array<{ id: string, priceHistory: Array<{ field: string, usd: string | null }> | null, priceAsOf: { listed: boolean | null, prices: Array<{ known: boolean, usd: string | null }> } | null }> } };
+
+export type CatalogChangesQueryVariables = Exact<{
+  entry?: string | number | null | undefined;
+  provider?: string | null | undefined;
+  field?: string | null | undefined;
+  kind?: CatalogFieldKind | null | undefined;
+  op?: CatalogChangeOp | null | undefined;
+  from?: string | null | undefined;
+  to?: string | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type CatalogChangesQuery = { catalogChanges: { nodes: Array<{ at: string, entryId: string, provider: string | null, op: CatalogChangeOp, field: string | null, kind: CatalogFieldKind | null, old: unknown, new: unknown, oldUsd: string | null, newUsd: string | null, snapshotId: string | null }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, endCursor: string | null }, coverage: Array<{ source: CatalogHistorySource, from: string, to: string | null }> | null } };
+
+export type CatalogChangeUpdatesSubscriptionVariables = Exact<{
+  entry?: string | number | null | undefined;
+  provider?: string | null | undefined;
+  field?: string | null | undefined;
+  kind?: CatalogFieldKind | null | undefined;
+  op?: CatalogChangeOp | null | undefined;
+}>;
+
+
+export type CatalogChangeUpdatesSubscription = { catalogChanges: { at: string, snapshotId: string, missed: number, changes: Array<{ entryId: string, field: string | null, oldUsd: string | null, newUsd: string | null }> } };
 
 export type ModelQueryVariables = Exact<{
   name: string | number;
@@ -575,6 +657,112 @@ export const CatalogEntryDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<CatalogEntryQuery, CatalogEntryQueryVariables>;
+export const PriceHistoryDocument = new TypedDocumentString(`
+    query PriceHistory($entry: ID!, $from: DateTime, $to: DateTime) {
+  priceHistory(entry: $entry, from: $from, to: $to) {
+    field
+    from
+    to
+    usd
+    value
+  }
+}
+    `) as unknown as TypedDocumentString<PriceHistoryQuery, PriceHistoryQueryVariables>;
+export const PriceAsOfDocument = new TypedDocumentString(`
+    query PriceAsOf($entry: ID!, $date: DateTime!, $fields: [String!]) {
+  priceAsOf(entry: $entry, date: $date) {
+    entryId
+    at
+    listed
+    prices(fields: $fields) {
+      field
+      known
+      usd
+      value
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<PriceAsOfQuery, PriceAsOfQueryVariables>;
+export const EntriesWithPastDocument = new TypedDocumentString(`
+    query EntriesWithPast($date: DateTime!) {
+  catalogEntries {
+    nodes {
+      id
+      priceHistory {
+        field
+        usd
+      }
+      priceAsOf(date: $date) {
+        listed
+        prices {
+          known
+          usd
+        }
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<EntriesWithPastQuery, EntriesWithPastQueryVariables>;
+export const CatalogChangesDocument = new TypedDocumentString(`
+    query CatalogChanges($entry: ID, $provider: String, $field: String, $kind: CatalogFieldKind, $op: CatalogChangeOp, $from: DateTime, $to: DateTime, $first: Int, $after: String) {
+  catalogChanges(
+    entry: $entry
+    provider: $provider
+    field: $field
+    kind: $kind
+    op: $op
+    from: $from
+    to: $to
+    first: $first
+    after: $after
+  ) {
+    nodes {
+      at
+      entryId
+      provider
+      op
+      field
+      kind
+      old
+      new
+      oldUsd
+      newUsd
+      snapshotId
+    }
+    pageInfo {
+      hasNextPage
+      hasPreviousPage
+      endCursor
+    }
+    coverage {
+      source
+      from
+      to
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<CatalogChangesQuery, CatalogChangesQueryVariables>;
+export const CatalogChangeUpdatesDocument = new TypedDocumentString(`
+    subscription CatalogChangeUpdates($entry: ID, $provider: String, $field: String, $kind: CatalogFieldKind, $op: CatalogChangeOp) {
+  catalogChanges(
+    entry: $entry
+    provider: $provider
+    field: $field
+    kind: $kind
+    op: $op
+  ) {
+    at
+    snapshotId
+    missed
+    changes {
+      entryId
+      field
+      oldUsd
+      newUsd
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<CatalogChangeUpdatesSubscription, CatalogChangeUpdatesSubscriptionVariables>;
 export const ModelDocument = new TypedDocumentString(`
     query Model($name: ID!) {
   model(name: $name) {

@@ -1,0 +1,152 @@
+import type { CatalogNews, Delivery } from '../src/domain/bus.ts';
+import { readChangeCursor } from '../src/domain/catalog/change-cursor.ts';
+import type { CatalogChange } from '../src/domain/catalog/changes.ts';
+import {
+  type ChangeFilters,
+  type EntryHistory,
+  type HistorySpan,
+  type ListedChange,
+  passesFilters,
+} from '../src/domain/catalog/history.ts';
+import { pricesAt, type PricesThen, priceStepsOf, type PriceStep } from '../src/domain/catalog/price-history.ts';
+import { InvalidInput } from '../src/domain/errors.ts';
+import { anyone } from './access.ts';
+import { operation } from './operation.ts';
+import type { Scope } from './scope.ts';
+
+/** Changes of one page. */
+export const CHANGE_PAGE_SIZE = 500;
+/** Changes of a page whose size was not asked for. */
+const DEFAULT_CHANGES = 50;
+
+export interface ChangeListQuery {
+  readonly filters: ChangeFilters;
+  /** Where the page before ended. */
+  readonly cursor: string | null;
+  /** 0 to 500; null for 50. */
+  readonly limit: number | null;
+}
+
+/** One page of changes, newest first. */
+export interface ChangePage {
+  readonly items: readonly ListedChange[];
+  readonly hasMore: boolean;
+}
+
+/** Changes as they are recorded, and what was missed before them. */
+export interface CatalogChangeUpdate {
+  readonly at: Date;
+  readonly snapshotId: string;
+  readonly changes: readonly CatalogChange[];
+  /** How many updates this subscriber missed since its last, because it read too slowly. */
+  readonly missed: number;
+}
+
+/** A stretch of time; null bounds reach as far as history does. */
+export interface Period {
+  readonly from: Date | null;
+  readonly to: Date | null;
+}
+
+function assertPeriod({ from, to }: Period): void {
+  if (from !== null && to !== null && from >= to)
+    throw new InvalidInput('The time is empty: `from` must be before `to`.');
+}
+
+/** Changes of the catalog that pass the filters, newest first. Throws InvalidInput. */
+export const listCatalogChanges = operation({
+  name: 'listCatalogChanges',
+  access: anyone,
+  allowance: 'catalog',
+  async run({ platform }, { filters, cursor, limit }: ChangeListQuery): Promise<ChangePage> {
+    const most = limit ?? DEFAULT_CHANGES;
+    if (most < 0 || most > CHANGE_PAGE_SIZE)
+      throw new InvalidInput(`\`first\` must be between 0 and ${CHANGE_PAGE_SIZE}.`);
+    assertPeriod(filters);
+    const after = cursor === null ? null : readChangeCursor(cursor);
+    // One more than wanted tells whether there are others.
+    const rows = await platform.stores.catalogHistory.list(filters, after, most + 1);
+    return { items: rows.slice(0, most), hasMore: rows.length > most };
+  },
+});
+
+/** The times that history covers, by their beginning. */
+export const listHistorySpans = operation({
+  name: 'listHistorySpans',
+  access: anyone,
+  allowance: 'catalog',
+  run: ({ platform }): Promise<readonly HistorySpan[]> => platform.stores.catalogHistory.spans(),
+});
+
+/** An entry's history; null for an id that neither the catalog nor its history knows. */
+async function historyOf({ platform, loaders }: Scope, entryId: string): Promise<EntryHistory | null> {
+  const history = await loaders.historyByEntry.load(entryId);
+  if (history.changes.length > 0 || history.fields !== null) return history;
+  return platform.catalog.current().find(entryId) === null ? null : history;
+}
+
+/** How the prices of an entry went, by price and time; null for an id nobody ever saw. Throws InvalidInput. */
+export const listPriceSteps = operation({
+  name: 'listPriceSteps',
+  access: anyone,
+  allowance: 'catalog',
+  async run(
+    scope: Scope,
+    { entryId, from, to }: Period & { readonly entryId: string },
+  ): Promise<readonly PriceStep[] | null> {
+    assertPeriod({ from, to });
+    const history = await historyOf(scope, entryId);
+    return history === null ? null : priceStepsOf(history, { from, to }, scope.platform.clock.now());
+  },
+});
+
+/** The prices of an entry as they stood at an instant; null for an id nobody ever saw. */
+export const findPricesAt = operation({
+  name: 'findPricesAt',
+  access: anyone,
+  allowance: 'catalog',
+  async run(
+    scope: Scope,
+    { entryId, at }: { readonly entryId: string; readonly at: Date },
+  ): Promise<PricesThen | null> {
+    const history = await historyOf(scope, entryId);
+    return history === null ? null : pricesAt(history, at, scope.platform.clock.now());
+  },
+});
+
+/** Changes as they are recorded. Ends when the caller leaves. */
+export const watchCatalogChanges = operation({
+  name: 'watchCatalogChanges',
+  access: anyone,
+  allowance: 'catalog',
+  run(scope: Scope, filters: Omit<ChangeFilters, 'from' | 'to'>): AsyncIterableIterator<CatalogChangeUpdate> {
+    const passes = (change: CatalogChange): boolean => passesFilters(change, filters);
+    const deliveries = scope.platform.bus.subscribe('catalogChange', {
+      wanted: ({ changes }) => changes.some(passes),
+      signal: scope.signal,
+    });
+    return updatesOf(deliveries, passes);
+  },
+});
+
+/** Not a generator: one would hold `return()` back behind a `next()` that may never come. */
+function updatesOf(
+  deliveries: AsyncIterableIterator<Delivery<CatalogNews>>,
+  passes: (change: CatalogChange) => boolean,
+): AsyncIterableIterator<CatalogChangeUpdate> {
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    async next() {
+      const delivered = await deliveries.next();
+      if (delivered.done === true) return { done: true, value: undefined };
+      const { event, missed } = delivered.value;
+      return { done: false, value: { ...event, changes: event.changes.filter(passes), missed } };
+    },
+    async return() {
+      await deliveries.return?.();
+      return { done: true, value: undefined };
+    },
+  };
+}

@@ -1,0 +1,284 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { CatalogChange, WatchedFields } from '../../src/domain/catalog/changes.ts';
+import type { CatalogHistory } from '../../src/domain/catalog/history.ts';
+import { Unavailable } from '../../src/domain/errors.ts';
+import { openStores } from '../../src/persistence/orm.ts';
+import type { Stores } from '../../src/persistence/stores.ts';
+import {
+  CatalogChangesDocument,
+  CatalogChangeUpdatesDocument,
+  EntriesWithPastDocument,
+  PriceAsOfDocument,
+  PriceHistoryDocument,
+} from './generated/graphql.ts';
+import { anEntry, eventually, openGraph } from './graph-house.ts';
+import { ROADS, type Subscriber } from './subscribers.ts';
+
+const INPUT = 'input_cost_per_token';
+/** The house's clock stands in the middle of the 15th. */
+const day = (number: number): Date => new Date(Date.UTC(2023, 10, number));
+const dayText = (number: number): string => day(number).toISOString();
+
+const aChange = (at: number, fields: Partial<CatalogChange> = {}): CatalogChange => ({
+  at: day(at),
+  entryId: 'm',
+  provider: 'p',
+  op: 'changed',
+  field: INPUT,
+  old: 1.4e-8,
+  new: 7e-7,
+  snapshotId: null,
+  ...fields,
+});
+
+let dataDir: string;
+let stores: Stores;
+let house: Awaited<ReturnType<typeof openGraph>>;
+beforeEach(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'lensgate-history-'));
+  stores = await openStores({ databaseUrl: null, dataDir, sqliteDriver: 'node:sqlite', log: { warn() {} } });
+});
+afterEach(async () => {
+  await house.close();
+  await stores.close();
+  rmSync(dataDir, { recursive: true });
+});
+
+/** A past: imported from the 1st to the 5th, recorded since the 10th, when `m` cost 1e-6; a step on the 12th. */
+async function withPast(): Promise<CatalogHistory> {
+  const history = stores.catalogHistory;
+  await history.importChanges([aChange(2), aChange(4, { field: 'max_tokens', old: null, new: 5, provider: null })], 1);
+  await history.importSpan(day(1), day(5));
+  const head = (number: number) => ({ snapshotId: `s${number}`, takenAt: day(number), seenAt: day(number) });
+  const entryOf = (entryId: string, fields: WatchedFields | null) => ({ entryId, fields });
+  await history.record({
+    from: null,
+    head: head(10),
+    changes: [],
+    entries: [entryOf('m', { [INPUT]: 1e-6 }), entryOf('gone', { [INPUT]: 3e-6, tiered_pricing: [1] })],
+  });
+  await history.record({
+    from: 's10',
+    head: head(12),
+    changes: [
+      aChange(12, { old: 1e-6, new: 5e-7, snapshotId: 's12' }),
+      aChange(12, {
+        entryId: 'gone',
+        op: 'removed',
+        field: null,
+        old: { [INPUT]: 3e-6, tiered_pricing: [1] },
+        new: null,
+        snapshotId: 's12',
+      }),
+    ],
+    entries: [entryOf('m', { [INPUT]: 5e-7 }), entryOf('gone', null)],
+  });
+  return history;
+}
+
+describe('priceHistory', () => {
+  it('tells the steps of a price with exact amounts, and leaves a gap where nobody looked', async () => {
+    house = await openGraph({ history: await withPast() });
+    expect(await house.call(PriceHistoryDocument, { entry: 'm' }, null)).toEqual({
+      data: {
+        priceHistory: [
+          { field: INPUT, from: dayText(1), to: dayText(2), usd: '0.000000014', value: 1.4e-8 },
+          { field: INPUT, from: dayText(2), to: dayText(5), usd: '0.0000007', value: 7e-7 },
+          { field: INPUT, from: dayText(10), to: dayText(12), usd: '0.000001', value: 1e-6 },
+          { field: INPUT, from: dayText(12), to: null, usd: '0.0000005', value: 5e-7 },
+        ],
+      },
+    });
+    const { data } = await house.call(PriceHistoryDocument, { entry: 'm', from: dayText(11), to: dayText(12) });
+    expect(data.priceHistory).toEqual([
+      { field: INPUT, from: dayText(11), to: dayText(12), usd: '0.000001', value: 1e-6 },
+    ]);
+  });
+
+  it('tells of an entry that is gone, knows none that never was, and one that has no past yet', async () => {
+    house = await openGraph({ history: await withPast(), entries: [anEntry('new')] });
+    const gone = await house.call(PriceHistoryDocument, { entry: 'gone', from: dayText(11) });
+    expect(gone.data.priceHistory).toEqual([
+      { field: INPUT, from: dayText(11), to: dayText(12), usd: '0.000003', value: 3e-6 },
+      { field: INPUT, from: dayText(12), to: null, usd: null, value: null },
+      { field: 'tiered_pricing', from: dayText(11), to: dayText(12), usd: null, value: [1] },
+      { field: 'tiered_pricing', from: dayText(12), to: null, usd: null, value: null },
+    ]);
+    for (const entry of ['never', 'nev\0er', 'm\ud800', '', 'x'.repeat(10_000)])
+      expect(await house.call(PriceHistoryDocument, { entry })).toEqual({ data: { priceHistory: null } });
+    expect(await house.call(PriceHistoryDocument, { entry: 'new' })).toEqual({ data: { priceHistory: [] } });
+  });
+
+  it('refuses a time that ends before it begins, and says when the past cannot be read', async () => {
+    house = await openGraph({ history: stores.catalogHistory });
+    expect(await house.call(PriceHistoryDocument, { entry: 'm', from: dayText(2), to: dayText(2) })).toMatchObject({
+      data: { priceHistory: null },
+      errors: [{ message: 'The time is empty: `from` must be before `to`.', extensions: { code: 'INVALID_INPUT' } }],
+    });
+    await house.close();
+    const away = { ...stores.catalogHistory, ofEntries: () => Promise.reject(new Unavailable('Away.')) };
+    house = await openGraph({ history: away, entries: [anEntry('m')] });
+    const answer = await house.call(EntriesWithPastDocument, { date: dayText(2) });
+    expect(answer.data.catalogEntries).toEqual({ nodes: [{ id: 'm', priceHistory: null, priceAsOf: null }] });
+    expect(answer.errors?.map(({ extensions }) => extensions?.['code'])).toEqual(['UNAVAILABLE', 'UNAVAILABLE']);
+  });
+});
+
+describe('priceAsOf', () => {
+  it.each([
+    [0, null, { known: false, usd: null, value: null }],
+    [1, true, { known: true, usd: '0.000000014', value: 1.4e-8 }],
+    [3, true, { known: true, usd: '0.0000007', value: 7e-7 }],
+    [7, null, { known: false, usd: null, value: null }],
+    [11, true, { known: true, usd: '0.000001', value: 1e-6 }],
+    [13, true, { known: true, usd: '0.0000005', value: 5e-7 }],
+    [20, null, { known: false, usd: null, value: null }],
+  ])('tells what history knows of day %i, and that it does not know the rest', async (number, listed, price) => {
+    house = await openGraph({ history: await withPast() });
+    expect(await house.call(PriceAsOfDocument, { entry: 'm', date: dayText(number) }, null)).toEqual({
+      data: {
+        priceAsOf: {
+          entryId: 'm',
+          at: dayText(number),
+          listed,
+          prices: [{ field: INPUT, ...price }],
+        },
+      },
+    });
+  });
+
+  it('gives only the prices asked for, and none of an id nobody ever saw', async () => {
+    house = await openGraph({ history: await withPast() });
+    const asked = { entry: 'gone', date: dayText(13), fields: [INPUT, 'no_such_cost'] };
+    expect((await house.call(PriceAsOfDocument, asked)).data.priceAsOf).toEqual({
+      entryId: 'gone',
+      at: dayText(13),
+      listed: false,
+      prices: [{ field: INPUT, known: true, usd: null, value: null }],
+    });
+    expect((await house.call(PriceAsOfDocument, { entry: 'never', date: dayText(3) })).data.priceAsOf).toBeNull();
+  });
+
+  it('reads the past of a whole page at once', async () => {
+    const past = await withPast();
+    let reads = 0;
+    const counted = {
+      ...past,
+      ofEntries(ids: readonly string[]) {
+        reads += 1;
+        return past.ofEntries(ids);
+      },
+    };
+    const entries = [anEntry('m'), ...Array.from({ length: 49 }, (_, at) => anEntry(`n${at}`))];
+    house = await openGraph({ history: counted, entries });
+    const { data } = await house.call(EntriesWithPastDocument, { date: dayText(11) });
+    expect(data.catalogEntries.nodes).toHaveLength(50);
+    expect(data.catalogEntries.nodes[0]).toMatchObject({
+      priceHistory: { length: 4 },
+      priceAsOf: { listed: true, prices: [{ known: true, usd: '0.000001' }] },
+    });
+    expect(reads).toBe(1);
+  });
+});
+
+describe('catalogChanges', () => {
+  it('lists changes newest first, page by page, and says what history covers', async () => {
+    house = await openGraph({ history: await withPast() });
+    const first = await house.call(CatalogChangesDocument, { first: 3 }, null);
+    expect(first.data.catalogChanges.nodes).toMatchObject([
+      { entryId: 'gone', op: 'REMOVED', field: null, kind: null, old: { [INPUT]: 3e-6 }, new: null, oldUsd: null },
+      { entryId: 'm', op: 'CHANGED', field: INPUT, kind: 'PRICE', oldUsd: '0.000001', newUsd: '0.0000005' },
+      { at: dayText(4), field: 'max_tokens', kind: 'LIMIT', old: null, new: 5, oldUsd: null, snapshotId: null },
+    ]);
+    expect(first.data.catalogChanges.coverage).toEqual([
+      { source: 'IMPORTED', from: dayText(1), to: dayText(5) },
+      { source: 'RECORDED', from: dayText(10), to: null },
+    ]);
+    const { pageInfo } = first.data.catalogChanges;
+    expect([pageInfo.hasNextPage, pageInfo.hasPreviousPage]).toEqual([true, false]);
+    const rest = await house.call(CatalogChangesDocument, { first: 3, after: pageInfo.endCursor });
+    expect(rest.data.catalogChanges.nodes.map(({ at }) => at)).toEqual([dayText(2)]);
+    expect(rest.data.catalogChanges.pageInfo).toMatchObject({ hasNextPage: false });
+  });
+
+  it.each([
+    [{ entry: 'gone' }, 1],
+    [{ provider: 'P' }, 3],
+    [{ field: INPUT }, 2],
+    [{ kind: 'LIMIT' as const }, 1],
+    [{ op: 'CHANGED' as const }, 3],
+    [{ from: dayText(4), to: dayText(12) }, 1],
+    [{ entry: 'm', op: 'ADDED' as const }, 0],
+    [{ entry: 'x\0' }, 0],
+    [{ first: 0 }, 0],
+  ])('filters by %o', async (filters, count) => {
+    house = await openGraph({ history: await withPast() });
+    const { data } = await house.call(CatalogChangesDocument, filters);
+    expect(data.catalogChanges.nodes).toHaveLength(count);
+  });
+
+  it.each([
+    [{ first: -1 }, '`first` must be between 0 and 500.'],
+    [{ first: 501 }, '`first` must be between 0 and 500.'],
+    [{ after: 'bm9uc2Vuc2U' }, 'Invalid cursor.'],
+    [{ after: '' }, 'Invalid cursor.'],
+    [{ from: dayText(2), to: dayText(1) }, 'The time is empty: `from` must be before `to`.'],
+  ])('refuses %o', async (variables, message) => {
+    house = await openGraph({ history: stores.catalogHistory });
+    expect(await house.call(CatalogChangesDocument, variables)).toMatchObject({
+      errors: [{ message, extensions: { code: 'INVALID_INPUT' } }],
+    });
+  });
+});
+
+describe.each(ROADS)('catalogChanges as they are recorded, over %s', (_name, subscribe) => {
+  const subscribers: Subscriber[] = [];
+  const follow = (variables: object): Subscriber => {
+    const subscriber = subscribe(house.url, CatalogChangeUpdatesDocument, variables);
+    subscribers.push(subscriber);
+    return subscriber;
+  };
+  afterEach(async () => {
+    await Promise.all(subscribers.splice(0).map((subscriber) => subscriber.leave()));
+  });
+  const listening = (count: number) => eventually(() => house.bus.subscriberCount() === count, `${count} listeners`);
+
+  it('tells each subscriber what it asked for', async () => {
+    house = await openGraph({ history: stores.catalogHistory });
+    const [all, one, prices] = [follow({}), follow({ entry: 'other' }), follow({ kind: 'PRICE', provider: 'P' })];
+    await listening(3);
+    const flag = { entryId: 'other', field: 'supports_vision', old: null, new: true };
+    house.bus.publish('catalogChange', { at: day(1), snapshotId: 's1', changes: [aChange(1), aChange(1, flag)] });
+    house.bus.publish('catalogChange', { at: day(2), snapshotId: 's2', changes: [aChange(2)] });
+    await eventually(() => all.received.length === 2 && prices.received.length === 2, 'two updates');
+    await eventually(() => one.received.length === 1, 'its one update');
+    const price = { entryId: 'm', field: INPUT, oldUsd: '0.000000014', newUsd: '0.0000007' };
+    const shown = { entryId: 'other', field: 'supports_vision', oldUsd: null, newUsd: null };
+    const update = (number: number, ...changes: object[]) => ({
+      data: { catalogChanges: { at: dayText(number), snapshotId: `s${number}`, missed: 0, changes } },
+    });
+    expect(all.received).toEqual([update(1, price, shown), update(2, price)]);
+    expect(prices.received).toEqual([update(1, price), update(2, price)]);
+    expect(one.received).toEqual([update(1, shown)]);
+  });
+
+  it('counts what a slow reader missed, and stops listening when it leaves', async () => {
+    house = await openGraph({ history: stores.catalogHistory, queueLimit: 4 });
+    const subscriber = follow({});
+    await listening(1);
+    for (let number = 0; number < 100; number += 1)
+      house.bus.publish('catalogChange', { at: day(1), snapshotId: `s${number}`, changes: [aChange(1)] });
+    const heard = (): number =>
+      (subscriber.received as { data: { catalogChanges: { missed: number } } }[]).reduce(
+        (total, { data }) => total + 1 + data.catalogChanges.missed,
+        0,
+      );
+    await eventually(() => heard() === 100, 'every update heard or counted as missed');
+    expect(subscriber.received.length).toBeLessThan(100);
+    await subscriber.leave();
+    await listening(0);
+  });
+});
