@@ -34,6 +34,15 @@ export const admin: Access = {
   },
 };
 
+/** Proxy administrators, the read-only ones too. */
+export const anyAdmin: Access = {
+  name: 'anyAdmin',
+  description: 'Proxy administrators, read-only ones too.',
+  check(caller) {
+    if (!isAnyAdmin(caller)) throw new Forbidden('Only proxy admins can see this.', 'proxy_admin_viewer');
+  },
+};
+
 /** Every credential; which rows it sees is the store's filter (visibility). */
 export const traceReader: Access = {
   name: 'traceReader',

@@ -1,11 +1,11 @@
-import type { CatalogStatus } from '../src/domain/catalog/catalog.ts';
 import { Unavailable } from '../src/domain/errors.ts';
 import { anyone } from './access.ts';
+import { type CatalogHealth, catalogHealth } from './catalog-status.ts';
 import { operation } from './operation.ts';
 
 /** What a load balancer or an operator wants to know before sending traffic. */
 export interface Readiness {
-  readonly catalog: CatalogStatus;
+  readonly catalog: CatalogHealth;
   /** Calls whose spend row and span are not committed yet. */
   readonly recordsWaiting: number;
 }
@@ -19,6 +19,6 @@ export const checkReadiness = operation({
     await platform.stores.ping().catch((cause: unknown) => {
       throw new Unavailable('The database does not answer.', 2, { cause });
     });
-    return { catalog: platform.catalog.status(), recordsWaiting: platform.recordsWaiting() };
+    return { catalog: catalogHealth(platform), recordsWaiting: platform.recordsWaiting() };
   },
 });

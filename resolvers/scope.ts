@@ -6,6 +6,7 @@ import type { Clock, Ids } from '../src/domain/clock.ts';
 import type { Client } from '../src/domain/free-tier/client.ts';
 import type { FreeTier } from '../src/domain/free-tier/free-tier.ts';
 import type { KeySmith } from '../src/domain/keys/virtual-key.ts';
+import type { Metrics } from '../src/domain/metrics.ts';
 import type { CatalogKeyRing } from '../src/gateway/catalog-key-ring.ts';
 import type { Gateway } from '../src/gateway/gateway.ts';
 import type { KeyRing } from '../src/gateway/key-ring.ts';
@@ -23,6 +24,7 @@ export interface Platform {
   readonly gateway: Gateway;
   readonly keyRing: KeyRing;
   readonly keySmith: KeySmith;
+  readonly metrics: Metrics;
   readonly bus: Bus;
   readonly clock: Clock;
   readonly ids: Ids;

@@ -22,6 +22,8 @@ export const healthRoutes: readonly RouteRow[] = [
           source: catalog.source,
           entries: catalog.count,
           taken_at: catalog.takenAt.toISOString(),
+          age_seconds: catalog.ageSeconds,
+          quarantined: catalog.held,
           last_checked_at: catalog.lastCheckedAt?.toISOString() ?? null,
           last_error: catalog.lastError,
         },

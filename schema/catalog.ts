@@ -80,7 +80,7 @@ function priceOf(entry: CatalogEntry, name: NameOf<number>): string | null {
   return price === null ? null : decimalText(price);
 }
 
-const CatalogSourceType = builder.enumType('CatalogSource', {
+export const CatalogSourceType = builder.enumType('CatalogSource', {
   description: 'Where a state of the catalog came from.',
   values: {
     EMBEDDED: { value: 'embedded', description: 'Shipped with this version.' },

@@ -5,6 +5,8 @@ import './catalog.ts';
 import './catalog-history.ts';
 import './catalog-models.ts';
 import './catalog-price-history.ts';
+import './catalog-quarantine.ts';
+import './catalog-status.ts';
 import './spans.ts';
 import './traces.ts';
 import './chat.ts';

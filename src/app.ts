@@ -9,6 +9,7 @@ import { chatRoutes } from '../rest-shims/chat.ts';
 import { checkoutRoutes } from '../rest-shims/checkout.ts';
 import { docsRoutes } from '../rest-shims/docs.ts';
 import { healthRoutes } from '../rest-shims/health.ts';
+import { metricsRoutes } from '../rest-shims/metrics.ts';
 import { keyRoutes } from '../rest-shims/keys.ts';
 import type { RouteRow } from '../rest-shims/route.ts';
 import { createRouter, type RequestFailure } from '../rest-shims/router.ts';
@@ -37,6 +38,7 @@ import { createHttpClient } from './runtime/http-client.ts';
 import { keySmith, randomIds } from './runtime/identifiers.ts';
 import { createIpHash } from './runtime/ip-hash.ts';
 import type { Log } from './runtime/log.ts';
+import { createMetrics } from './runtime/metrics.ts';
 import { createReconciler } from './runtime/reconciler.ts';
 import type { Settings } from './runtime/settings.ts';
 import { createWriteBehind } from './runtime/write-behind.ts';
@@ -50,6 +52,7 @@ const restRoutes: readonly RouteRow[] = [
   ...catalogRoutes,
   ...checkoutRoutes,
   ...healthRoutes,
+  ...metricsRoutes,
 ];
 
 /** The running house. */
@@ -140,6 +143,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     gateway,
     keyRing,
     keySmith,
+    metrics: createMetrics({ catalog, clock: systemClock }),
     bus,
     clock: systemClock,
     ids: randomIds,

@@ -5,8 +5,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { HeldPrice } from '../../src/domain/catalog/quarantine.ts';
 import type { CatalogSnapshot } from '../../src/domain/catalog/catalog.ts';
 import type { Release, ReleaseStore } from '../../src/domain/catalog/releases.ts';
+import { usdText } from '../../src/domain/money.ts';
+import { createPricer } from '../../src/gateway/price.ts';
 import { createCatalogSource, type RefreshingCatalog } from '../../src/runtime/catalog-source.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
+import { aDeployment } from '../support/chat.ts';
 import { mapOf, playUpstream, recordingLog, type Rows, sends, type Upstream } from '../support/price-map-upstream.ts';
 
 let folder: string;
@@ -136,6 +139,25 @@ describe('unit mistakes', () => {
     expect(new Set([good, heldTwo])).toHaveProperty('size', 2);
     expect(two).toBe(heldTwo);
   });
+});
+
+it('a price that is held bills no call', async () => {
+  const source = await following(priced(1e-6));
+  const costOf = createPricer(source.current);
+  const usage = { inputTokens: 1_000, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
+  const costNow = (): string | null => {
+    const cost = costOf(aDeployment({ upstreamModel: 'm0' }), usage);
+    return cost === null ? null : usdText(cost);
+  };
+  const costs = [costNow()];
+  await take(source, priced(1e-3));
+  costs.push(costNow());
+  await source.release(firstHold(source).id, 'admin-hash');
+  costs.push(costNow());
+  await take(source, { ...mapOf(3_000), m0: {} });
+  await take(source, priced(0.5));
+  costs.push(costNow());
+  expect(costs).toEqual(['0.001', '0.001', '1', null]);
 });
 
 describe('a release', () => {

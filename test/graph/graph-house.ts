@@ -35,6 +35,7 @@ const caller = (role: Caller['role'], teamId: string | null): Caller => ({
 
 const CALLERS: Readonly<Record<string, Caller>> = {
   'sk-admin': caller('proxy_admin', null),
+  'sk-viewer': caller('proxy_admin_viewer', null),
   'sk-team-a': caller('internal_user', 'team-a'),
   'sk-team-b': caller('internal_user', 'team-b'),
 };
@@ -189,6 +190,7 @@ export async function openGraph(
     gateway: options.gateway ?? scriptedGateway(() => [][Symbol.iterator]() as never),
     keyRing: { identify: identifyByName, forget() {} },
     keySmith,
+    metrics: { read: async () => ({ contentType: 'text/plain', text: '' }) },
     bus,
     clock: { now: () => NOW, monotonicMs: () => performance.now() },
     ids: randomIds,

@@ -16,6 +16,7 @@ const FREE_OF_CHARGE: Readonly<Record<string, string>> = {
   openPurchase: 'its page asks again by itself, and shows what was paid for',
   replaceLostKey: 'it needs the secret of a purchase',
   takePaymentMessage: 'it takes what the payment provider signed',
+  readMetrics: 'a scraper comes every few seconds and must always be answered',
 };
 
 function tableOf(operations: readonly Row[]): string {

@@ -25,6 +25,8 @@ describe('probes', () => {
           source: 'embedded',
           entries: expect.any(Number),
           taken_at: expect.stringMatching(/Z$/),
+          age_seconds: expect.any(Number),
+          quarantined: 3,
           last_checked_at: null,
           last_error: null,
         },

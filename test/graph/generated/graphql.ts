@@ -172,6 +172,15 @@ export type CatalogHistorySource =
   /** This installation saw it. */
   | 'RECORDED';
 
+/** Where a state of the catalog came from. */
+export type CatalogSource =
+  /** Shipped with this version. */
+  | 'EMBEDDED'
+  /** A file of this installation. */
+  | 'FILE'
+  /** Fetched from the published price map. */
+  | 'UPSTREAM';
+
 /** A chat to be answered. */
 export type ChatInput = {
   /** Your own id of this call, at most 200 printable characters; ours when absent. */
@@ -279,6 +288,19 @@ export type GenerateKeyInput = {
   /** The user it belongs to. */
   userId?: string | number | null | undefined;
 };
+
+/** Why a price is kept out of the catalog. */
+export type QuarantineReason =
+  /** It is more than 0.001 USD for one token. */
+  | 'ABSURD'
+  /** It became free, or ceased to be. */
+  | 'CROSSES_ZERO'
+  /** It is below zero. */
+  | 'NEGATIVE'
+  /** It is no number. */
+  | 'NOT_A_NUMBER'
+  /** It moved ten-fold or more at once. */
+  | 'TEN_FOLD';
 
 /** What a key may act as. */
 export type Role =
@@ -455,6 +477,29 @@ export type ModelOfEntryQueryVariables = Exact<{
 
 
 export type ModelOfEntryQuery = { catalogEntry: { model: { name: string, offers: Array<{ id: string, provider: string | null }> } | null } | null };
+
+export type QuarantinedPricesQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type QuarantinedPricesQuery = { quarantinedPrices: { totalCount: number, nodes: Array<{ id: string, entryId: string, field: string, heldValue: unknown, servedValue: unknown, reason: QuarantineReason, since: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type ReleaseQuarantinedMutationVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type ReleaseQuarantinedMutation = { releaseQuarantined:
+    | { __typename: 'NotFoundError', code: ErrorCode, message: string, kind: string, id: string }
+    | { __typename: 'ReleasedPrice', price: { field: string, heldValue: unknown }, entry: { id: string, inputCostPerToken: string | null } | null }
+   };
+
+export type CatalogStatusQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type CatalogStatusQuery = { catalogStatus: { snapshotId: string, source: CatalogSource, takenAt: string, ageSeconds: number, count: number, quarantined: number, lastCheckedAt: string | null, lastError: string | null } | null };
 
 export type ChatStreamSubscriptionVariables = Exact<{
   input: ChatInput;
@@ -825,6 +870,63 @@ export const ModelOfEntryDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<ModelOfEntryQuery, ModelOfEntryQueryVariables>;
+export const QuarantinedPricesDocument = new TypedDocumentString(`
+    query QuarantinedPrices($first: Int, $after: String) {
+  quarantinedPrices(first: $first, after: $after) {
+    totalCount
+    nodes {
+      id
+      entryId
+      field
+      heldValue
+      servedValue
+      reason
+      since
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<QuarantinedPricesQuery, QuarantinedPricesQueryVariables>;
+export const ReleaseQuarantinedDocument = new TypedDocumentString(`
+    mutation ReleaseQuarantined($id: ID!) {
+  releaseQuarantined(id: $id) {
+    __typename
+    ... on ReleasedPrice {
+      price {
+        field
+        heldValue
+      }
+      entry {
+        id
+        inputCostPerToken
+      }
+    }
+    ... on NotFoundError {
+      code
+      message
+      kind
+      id
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<ReleaseQuarantinedMutation, ReleaseQuarantinedMutationVariables>;
+export const CatalogStatusDocument = new TypedDocumentString(`
+    query CatalogStatus {
+  catalogStatus {
+    snapshotId
+    source
+    takenAt
+    ageSeconds
+    count
+    quarantined
+    lastCheckedAt
+    lastError
+  }
+}
+    `) as unknown as TypedDocumentString<CatalogStatusQuery, CatalogStatusQueryVariables>;
 export const ChatStreamDocument = new TypedDocumentString(`
     subscription ChatStream($input: ChatInput!) {
   chatStream(input: $input) {

@@ -1,0 +1,19 @@
+import { readMetrics } from '../resolvers/metrics.ts';
+import { route, type RouteRow } from './route.ts';
+
+/** What a Prometheus server reads. */
+export const metricsRoutes: readonly RouteRow[] = [
+  route({
+    name: 'metrics.read',
+    method: 'GET',
+    paths: ['/metrics'],
+    surface: 'proxy',
+    category: null,
+    credential: 'none',
+    answers: [200],
+    bodyLimit: 0,
+    parse: () => undefined,
+    run: readMetrics,
+    render: ({ contentType, text }) => ({ body: { kind: 'bytes', bytes: Buffer.from(text), contentType } }),
+  }),
+];

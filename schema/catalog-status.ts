@@ -1,0 +1,33 @@
+import { type CatalogHealth, getCatalogStatus } from '../resolvers/catalog-status.ts';
+import { builder } from './builder.ts';
+import { CatalogSourceType } from './catalog.ts';
+
+const CatalogStatusType = builder.objectRef<CatalogHealth>('CatalogStatus').implement({
+  description: 'How fresh the catalog is and how well it follows its source.',
+  fields: (t) => ({
+    snapshotId: t.exposeID('snapshotId', { description: 'The state that is served.' }),
+    source: t.expose('source', { type: CatalogSourceType, description: 'Where its data came from.' }),
+    takenAt: t.expose('takenAt', { type: 'DateTime', description: 'When the data was fetched or made.' }),
+    ageSeconds: t.exposeInt('ageSeconds', { description: 'How long ago that was.' }),
+    count: t.exposeInt('count', { description: 'How many entries there are.' }),
+    quarantined: t.exposeInt('held', { description: 'How many prices are kept out.' }),
+    lastCheckedAt: t.expose('lastCheckedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the source was last asked, whatever came of it; null before the first time.',
+    }),
+    lastError: t.exposeString('lastError', {
+      nullable: true,
+      description: 'Why the last answer was not taken; null when it was.',
+    }),
+  }),
+});
+
+builder.queryField('catalogStatus', (t) =>
+  t.field({
+    type: CatalogStatusType,
+    nullable: true,
+    description: 'How fresh the catalog is and how well it follows its source.',
+    resolve: (_root, _args, { scope }) => getCatalogStatus(scope, undefined),
+  }),
+);

@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.stop());
+
+async function read(): Promise<{ status: number; type: string | null; values: Map<string, number>; text: string }> {
+  const answer = await fetch(`${app.url}/metrics`);
+  const text = await answer.text();
+  const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  const values = new Map(samples.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]));
+  return { status: answer.status, type: answer.headers.get('content-type'), values, text };
+}
+
+it('metrics.read 200 in the text format of Prometheus, without a key', async () => {
+  const { status, type, values, text } = await read();
+  expect([status, type]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);
+  const own = [...values].filter(([name]) => name.startsWith('lensgate_'));
+  expect(own).toEqual([
+    ['lensgate_catalog_age_seconds', expect.any(Number)],
+    ['lensgate_catalog_entries', expect.any(Number)],
+    ['lensgate_catalog_quarantined_prices', 3],
+    ['lensgate_catalog_refreshes_total{outcome="taken"}', 0],
+    ['lensgate_catalog_refreshes_total{outcome="unchanged"}', 0],
+    ['lensgate_catalog_refreshes_total{outcome="refused"}', 0],
+    ['lensgate_catalog_refreshes_total{outcome="failed"}', 0],
+  ]);
+  expect([(values.get('lensgate_catalog_entries') ?? 0) >= 4_000, values.has('process_resident_memory_bytes')]).toEqual(
+    [true, true],
+  );
+  expect(text).toContain('# TYPE lensgate_catalog_refreshes_total counter');
+});
+
+it('metrics.read 200 a second time, with each count once', async () => {
+  await read();
+  const { text } = await read();
+  expect(text.match(/^lensgate_catalog_refreshes_total\{outcome="taken"\}/gm)).toHaveLength(1);
+});

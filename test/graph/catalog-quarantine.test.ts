@@ -1,0 +1,124 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createCatalogSource, type RefreshingCatalog } from '../../src/runtime/catalog-source.ts';
+import { mapOf, recordingLog } from '../support/price-map-upstream.ts';
+import { CatalogStatusDocument, QuarantinedPricesDocument, ReleaseQuarantinedDocument } from './generated/graphql.ts';
+import { openGraph } from './graph-house.ts';
+
+const TAKEN = new Date('2023-11-15T10:00:00.000Z');
+
+let folder: string;
+let catalog: RefreshingCatalog;
+let house: Awaited<ReturnType<typeof openGraph>>;
+
+/** A map in which `m0` and `m1` have these prices of an input token. */
+const priced = (...prices: readonly number[]): string =>
+  JSON.stringify({
+    ...mapOf(3_000),
+    ...Object.fromEntries(prices.map((price, at) => [`m${at}`, { mode: 'chat', input_cost_per_token: price }])),
+  });
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'lensgate-catalog-'));
+  const url = join(folder, 'map.json');
+  const clock = { now: () => TAKEN, monotonicMs: () => 0 };
+  catalog = createCatalogSource({ url, refreshSeconds: 60, clock, log: recordingLog().log });
+  for (const map of [priced(1e-6, 2e-6), priced(1e-3, 2e-5, 0.4)]) {
+    writeFileSync(url, map);
+    await catalog.refresh();
+  }
+  house = await openGraph({ platform: { catalog } });
+});
+afterEach(async () => {
+  await house.close();
+  rmSync(folder, { recursive: true });
+});
+
+const held = async (key: string | null) => house.call(QuarantinedPricesDocument, {}, key);
+
+describe('quarantinedPrices', () => {
+  it.each(['sk-admin', 'sk-viewer'])('shows %s what is kept out, why, and what is served instead', async (key) => {
+    const since = TAKEN.toISOString();
+    const id = expect.stringMatching(/^[\w-]{22}$/);
+    const field = 'input_cost_per_token';
+    const { data } = await held(key);
+    expect([data.quarantinedPrices.totalCount, data.quarantinedPrices.nodes]).toEqual([
+      3,
+      [
+        { id, entryId: 'm0', field, heldValue: 1e-3, servedValue: 1e-6, reason: 'TEN_FOLD', since },
+        { id, entryId: 'm1', field, heldValue: 2e-5, servedValue: 2e-6, reason: 'TEN_FOLD', since },
+        { id, entryId: 'm2', field, heldValue: 0.4, servedValue: null, reason: 'ABSURD', since },
+      ],
+    ]);
+  });
+  it('is read by pages', async () => {
+    const first = (await house.call(QuarantinedPricesDocument, { first: 2 })).data.quarantinedPrices;
+    const after = first.pageInfo.endCursor ?? null;
+    const second = (await house.call(QuarantinedPricesDocument, { first: 2, after })).data.quarantinedPrices;
+    const idsOf = (page: typeof first) => page.nodes.map(({ entryId }) => entryId);
+    expect([idsOf(first), first.pageInfo.hasNextPage, idsOf(second), second.pageInfo.hasNextPage]).toEqual([
+      ['m0', 'm1'],
+      true,
+      ['m2'],
+      false,
+    ]);
+  });
+  it.each([null, 'sk-team-a'])('is not for %s', async (key) => {
+    const { data, errors } = await held(key);
+    expect([data, errors?.[0]?.message, errors?.[0]?.extensions?.['code']]).toEqual([
+      null,
+      'Only proxy admins can see this.',
+      'FORBIDDEN',
+    ]);
+  });
+});
+
+describe('releaseQuarantined', () => {
+  const firstId = async (): Promise<string> => (await held('sk-admin')).data.quarantinedPrices.nodes[0]?.id ?? '';
+
+  it('serves exactly that price from then on', async () => {
+    const id = await firstId();
+    const { data } = await house.call(ReleaseQuarantinedDocument, { id });
+    expect(data.releaseQuarantined).toEqual({
+      __typename: 'ReleasedPrice',
+      price: { field: 'input_cost_per_token', heldValue: 1e-3 },
+      entry: { id: 'm0', inputCostPerToken: '0.001' },
+    });
+    expect(catalog.held().map(({ entryId }) => entryId)).toEqual(['m1', 'm2']);
+    const again = await house.call(ReleaseQuarantinedDocument, { id });
+    expect(again.data.releaseQuarantined).toEqual({
+      __typename: 'NotFoundError',
+      code: 'NOT_FOUND',
+      message: 'No such price is held (any more).',
+      kind: 'quarantined price',
+      id,
+    });
+  });
+  it.each([null, 'sk-team-a', 'sk-viewer'])('is not for %s, and changes nothing', async (key) => {
+    const before = catalog.current();
+    const { errors } = await house.call(ReleaseQuarantinedDocument, { id: await firstId() }, key);
+    expect([errors?.[0]?.extensions?.['code'], catalog.current() === before, catalog.held().length]).toEqual([
+      'FORBIDDEN',
+      true,
+      3,
+    ]);
+  });
+});
+
+describe('catalogStatus', () => {
+  it('says how old the data is and what is kept out, to everyone', async () => {
+    const { data } = await house.call(CatalogStatusDocument, {}, null);
+    expect(data.catalogStatus).toEqual({
+      snapshotId: catalog.current().id,
+      source: 'FILE',
+      takenAt: TAKEN.toISOString(),
+      ageSeconds: 800,
+      count: 3_000,
+      quarantined: 3,
+      lastCheckedAt: TAKEN.toISOString(),
+      lastError: null,
+    });
+  });
+});
