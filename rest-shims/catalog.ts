@@ -81,7 +81,7 @@ export const catalogRoutes: readonly RouteRow[] = [
     surface: 'catalog',
     category: null,
     credential: 'none',
-    answers: [200, 400, 422],
+    answers: [200, 400, 422, 429, 503],
     bodyLimit: 0,
     parse: ({ search }) => parseList(search),
     run: listCatalogEntries,
@@ -98,7 +98,7 @@ export const catalogRoutes: readonly RouteRow[] = [
     surface: 'catalog',
     category: null,
     credential: 'none',
-    answers: [200, 404, 422],
+    answers: [200, 404, 422, 429, 503],
     bodyLimit: 0,
     parse: ({ path, search }) => ({
       id: decodePath(path).slice(LIST_PATH.length + 1),

@@ -11,6 +11,7 @@ import {
   Unavailable,
   UpstreamFailed,
 } from '../src/domain/errors.ts';
+import { FreeTierUsedUp } from '../src/domain/free-tier/free-tier.ts';
 import { encodeOtlpError } from '../src/wire/otlp/answer.ts';
 
 /** A group of paths that share an error contract. */
@@ -135,6 +136,11 @@ export function renderError(
   const headers: Record<string, string> = {};
   if ((error instanceof Unavailable || error instanceof LimitExceeded) && error.retryAfterSeconds !== null)
     headers['retry-after'] = String(error.retryAfterSeconds);
+  if (error instanceof FreeTierUsedUp) {
+    headers['x-ratelimit-limit-requests'] = String(error.dailyLimit);
+    headers['x-ratelimit-remaining-requests'] = '0';
+    headers['x-ratelimit-reset-requests'] = `${error.retryAfterSeconds}s`;
+  }
   if (surface === 'otlp') {
     const { contentType, body } = encodeOtlpError(error?.message ?? INTERNAL_MESSAGE, requestHeaders['content-type']);
     return { status, headers, contentType, body };

@@ -12,6 +12,7 @@ import {
   Unsupported,
   UpstreamFailed,
 } from '../src/domain/errors.ts';
+import { FreeTierUsedUp } from '../src/domain/free-tier/free-tier.ts';
 import { builder } from './builder.ts';
 
 const ErrorCodeType = builder.enumType('ErrorCode', {
@@ -155,6 +156,8 @@ function detailOf(error: DomainError): GraphQLErrorExtensions {
   if (error instanceof Forbidden && error.right !== null) return { right: error.right };
   if (error instanceof NotFound) return { kind: error.kind, id: error.id };
   if (error instanceof Unavailable) return { retryAfterSeconds: error.retryAfterSeconds };
+  if (error instanceof FreeTierUsedUp)
+    return { limit: error.limit, dailyLimit: error.dailyLimit, retryAfterSeconds: error.retryAfterSeconds };
   if (error instanceof LimitExceeded) return { limit: error.limit, retryAfterSeconds: error.retryAfterSeconds };
   return {};
 }

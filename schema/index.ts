@@ -12,6 +12,7 @@ import './traces.ts';
 import './chat.ts';
 import './checkout.ts';
 import './keys.ts';
+import './free-tier.ts';
 import { builder } from './builder.ts';
 
 /** The graph, built from every noun. */

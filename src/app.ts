@@ -8,6 +8,7 @@ import { catalogRoutes } from '../rest-shims/catalog.ts';
 import { chatRoutes } from '../rest-shims/chat.ts';
 import { checkoutRoutes } from '../rest-shims/checkout.ts';
 import { docsRoutes } from '../rest-shims/docs.ts';
+import { freeTierRoutes } from '../rest-shims/free-tier.ts';
 import { healthRoutes } from '../rest-shims/health.ts';
 import { metricsRoutes } from '../rest-shims/metrics.ts';
 import { keyRoutes } from '../rest-shims/keys.ts';
@@ -51,6 +52,7 @@ const restRoutes: readonly RouteRow[] = [
   ...traceRoutes,
   ...catalogRoutes,
   ...checkoutRoutes,
+  ...freeTierRoutes,
   ...healthRoutes,
   ...metricsRoutes,
 ];

@@ -68,11 +68,15 @@ export class FreeTierCounter {
     return this.#fullUntilMs > this.#house.monotonicMs() ? 'none' : 'ask';
   }
 
-  /** Resolves when the store was asked and `take` may know more. Rejects when it does not answer. */
-  async ask(): Promise<void> {
+  /** As `take`, but asks the store until it is known. Rejects when that does not answer. */
+  async takeAfterAsking(today: () => number): Promise<'taken' | 'none'> {
     this.#waiting += 1;
     try {
-      await (this.#busy ?? this.#reserve());
+      for (;;) {
+        await (this.#busy ?? this.#reserve());
+        const taken = this.take(today());
+        if (taken !== 'ask') return taken;
+      }
     } finally {
       this.#waiting -= 1;
     }
@@ -117,10 +121,8 @@ export class FreeTierCounter {
     if (this.#busy !== null || this.#used >= this.#house.limit) return;
     const nowMs = this.#house.monotonicMs();
     if (nowMs < this.#retryMs) return;
-    this.#reserve().catch((error: unknown) => {
-      this.#retryMs = nowMs + RETRY_MS;
-      this.#house.failed(error);
-    });
+    this.#retryMs = nowMs + RETRY_MS;
+    this.#reserve().catch(this.#house.failed);
   }
 
   #occupy(work: Promise<void>): Promise<void> {
@@ -138,6 +140,7 @@ export class FreeTierCounter {
     const asking = store.reserve({ day: dayText(day), ipHash: this.ipHash, calls }, limit);
     return this.#occupy(
       asking.then(({ granted, used }) => {
+        this.#retryMs = 0;
         // Midnight came in between: these belong to a day that is over.
         if (day !== this.#day) return;
         this.#left += granted;

@@ -117,14 +117,9 @@ export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
     return new FreeTierUsedUp(limit, secondsLeft(clock.now().getTime()), keyRefused);
   }
 
-  async function askAndCount(network: string, keyRefused: boolean): Promise<void> {
-    for (;;) {
-      const counter = counterOf(network, today());
-      await counter.ask().catch(unanswered);
-      const taken = counter.take(today());
-      if (taken === 'taken') return;
-      if (taken === 'none') throw refusal(keyRefused);
-    }
+  async function askAndCount(counter: FreeTierCounter, keyRefused: boolean): Promise<void> {
+    const taken = await counter.takeAfterAsking(today).catch(unanswered);
+    if (taken === 'none') throw refusal(keyRefused);
   }
 
   function unanswered(cause: unknown): never {
@@ -134,10 +129,11 @@ export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
   function count(network: string, keyRefused: boolean): void | Promise<void> {
     if (limit === 0) throw refusal(keyRefused);
     const day = today();
-    const taken = counterOf(network, day).take(day);
+    const counter = counterOf(network, day);
+    const taken = counter.take(day);
     if (taken === 'taken') return undefined;
     if (taken === 'none') throw refusal(keyRefused);
-    return askAndCount(network, keyRefused);
+    return askAndCount(counter, keyRefused);
   }
 
   function missed(network: string): void {

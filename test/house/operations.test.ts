@@ -17,6 +17,7 @@ const FREE_OF_CHARGE: Readonly<Record<string, string>> = {
   replaceLostKey: 'it needs the secret of a purchase',
   takePaymentMessage: 'it takes what the payment provider signed',
   readMetrics: 'a scraper comes every few seconds and must always be answered',
+  getFreeTierUsage: 'who has used up the day must be able to see that',
 };
 
 function tableOf(operations: readonly Row[]): string {

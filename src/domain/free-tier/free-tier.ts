@@ -88,7 +88,7 @@ function usedUpText(dailyLimit: number, keyRefused: boolean): string {
   const spent =
     dailyLimit === 0
       ? 'No call is free here.'
-      : `The free tier of ${dailyLimit} requests a day is used up for your address. It starts anew at 00:00 UTC.`;
+      : `The free tier of ${dailyLimit} request${dailyLimit === 1 ? '' : 's'} a day is used up for your address. It starts anew at 00:00 UTC.`;
   const refused = keyRefused ? ' The key that was sent is not accepted.' : '';
   return `${spent}${refused} Send a key as \`Authorization: Bearer <key>\` or \`x-api-key\`; POST /billing/checkout sells one.`;
 }

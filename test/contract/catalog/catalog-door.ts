@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createLoaders } from '../../../resolvers/loaders.ts';
 import type { Platform } from '../../../resolvers/scope.ts';
 import { catalogRoutes } from '../../../rest-shims/catalog.ts';
+import { freeTierRoutes } from '../../../rest-shims/free-tier.ts';
 import { createRouter } from '../../../rest-shims/router.ts';
 import type { CatalogSnapshot, FollowedCatalog } from '../../../src/domain/catalog/catalog.ts';
 import type { FreeTier } from '../../../src/domain/free-tier/free-tier.ts';
@@ -26,7 +27,7 @@ export function catalogOf(rows: Rows): ReadCatalog {
   return { current: () => snapshot, at: (id) => (id === snapshot.id ? snapshot : null) };
 }
 
-/** The catalog's paths behind a real port, over any catalog. `offered` is what a caller sends as a key. */
+/** The catalog's and the free tier's paths behind a real port, over any catalog. `offered` is what a caller sends as a key. */
 export async function openCatalogDoor(
   catalog: ReadCatalog,
   { freeTier = aFreeTier(), offered = null }: { readonly freeTier?: FreeTier; readonly offered?: string | null } = {},
@@ -34,7 +35,7 @@ export async function openCatalogDoor(
   // The catalog's operations use nothing else of the platform.
   const platform = { catalog, patterns: createPatternCompiler(), freeTier } as unknown as Platform;
   const serve = createRouter({
-    rows: catalogRoutes,
+    rows: [...catalogRoutes, ...freeTierRoutes],
     identify: () => {
       throw new Error('The catalog asks for no key.');
     },

@@ -1,0 +1,23 @@
+import { getFreeTierUsage } from '../resolvers/free-tier.ts';
+import { json, route, type RouteRow } from './route.ts';
+
+/** What is left of the free calls. */
+export const freeTierRoutes: readonly RouteRow[] = [
+  route({
+    name: 'freeTier.usage',
+    method: 'GET',
+    paths: ['/billing/usage'],
+    surface: 'catalog',
+    category: null,
+    credential: 'none',
+    answers: [200, 503],
+    bodyLimit: 0,
+    parse: () => undefined,
+    run: getFreeTierUsage,
+    render: ({ ipHash, requestsToday, dailyLimit, remaining }) =>
+      json(
+        { ip_hash: ipHash, requests_today: requestsToday, daily_limit: dailyLimit, remaining },
+        { 'cache-control': 'no-store' },
+      ),
+  }),
+];

@@ -1,0 +1,140 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { Unavailable } from '../../../src/domain/errors.ts';
+import type { FreeTier } from '../../../src/domain/free-tier/free-tier.ts';
+import { createMemoryFreeTierStore } from '../../support/memory-free-tier-store.ts';
+import { aFreeTier } from '../../support/free-tier.ts';
+import { catalogOf, openCatalogDoor } from '../catalog/catalog-door.ts';
+
+/** A minute and a half before midnight UTC. */
+const CLOCK = { now: () => new Date('2026-11-21T23:58:30.000Z'), monotonicMs: () => 0 };
+/** HMAC-SHA256 of `192.0.2.1` under the key derived from the tests' admin key, by another program. */
+const HASH = 'b89abc538cbc943bc9140f3f3b384d8e71e4a27d31a5a2c43355795b3b11829d';
+
+let door: Awaited<ReturnType<typeof openCatalogDoor>>;
+afterEach(() => door.close());
+
+async function open(freeTier: FreeTier, offered: string | null = null): Promise<void> {
+  door = await openCatalogDoor(catalogOf({ 'gpt-4': {} }), { freeTier, offered });
+}
+
+async function get(path: string) {
+  const response = await fetch(`${door.url}${path}`);
+  const { headers } = response;
+  const limits = Object.fromEntries([...headers].filter(([name]) => /^(retry|x-ratelimit|cache)/.test(name)));
+  return { status: response.status, limits, body: await response.json() };
+}
+
+const usedUp = (detail: string, limit: string) => ({
+  status: 429,
+  limits: {
+    'retry-after': '90',
+    'x-ratelimit-limit-requests': limit,
+    'x-ratelimit-remaining-requests': '0',
+    'x-ratelimit-reset-requests': '90s',
+  },
+  body: { detail },
+});
+const SEND_A_KEY = 'Send a key as `Authorization: Bearer <key>` or `x-api-key`; POST /billing/checkout sells one.';
+
+describe.each([
+  ['catalog.list 429', '/model_catalog'],
+  ['catalog.get 429', '/model_catalog/gpt-4'],
+])('%s', (_promise, path) => {
+  it('comes with the call after the last free one', async () => {
+    await open(aFreeTier({ limit: 2, clock: CLOCK }));
+    expect([(await get(path)).status, (await get(path)).status]).toEqual([200, 200]);
+    const detail = `The free tier of 2 requests a day is used up for your address. It starts anew at 00:00 UTC. ${SEND_A_KEY}`;
+    expect(await get(path)).toEqual(usedUp(detail, '2'));
+  });
+
+  it('says that the key that was sent is not accepted', async () => {
+    await open(aFreeTier({ limit: 1, clock: CLOCK }), 'sk-of-yesterday');
+    expect((await get(path)).status).toBe(200);
+    const detail = `The free tier of 1 request a day is used up for your address. It starts anew at 00:00 UTC. The key that was sent is not accepted. ${SEND_A_KEY}`;
+    expect(await get(path)).toEqual(usedUp(detail, '1'));
+  });
+
+  it('is the answer to every call where none is free', async () => {
+    await open(aFreeTier({ limit: 0, clock: CLOCK }));
+    expect(await get(path)).toEqual(usedUp(`No call is free here. ${SEND_A_KEY}`, '0'));
+  });
+
+  it('never comes to who holds a key', async () => {
+    await open(aFreeTier({ limit: 0, paidKeys: { holds: (key) => key === 'sk-paid' } }), 'sk-paid');
+    expect((await get(path)).status).toBe(200);
+  });
+});
+
+describe('charging', () => {
+  it('leaves out what is no question, and counts a miss like a hit', async () => {
+    await open(aFreeTier({ limit: 10 }));
+    const statuses = [];
+    for (const path of [
+      '/model_catalog?page=0',
+      '/model_catalog/no-such',
+      '/model_catalog',
+      '/model_catalog?model=re:(',
+    ])
+      statuses.push((await get(path)).status);
+    expect(statuses).toEqual([422, 404, 200, 400]);
+    expect((await get('/billing/usage')).body).toMatchObject({ requests_today: 3, remaining: 7 });
+  });
+});
+
+const away = () => Promise.reject(new Unavailable('The database cannot be used at the moment.'));
+const GONE = {
+  status: 503,
+  limits: { 'retry-after': '2' },
+  body: { detail: 'Free calls cannot be counted now: the store does not answer.' },
+};
+
+describe.each([
+  ['catalog.list 503', '/model_catalog'],
+  ['catalog.get 503', '/model_catalog/gpt-4'],
+  ['freeTier.usage 503', '/billing/usage'],
+])('%s', (_promise, path) => {
+  it('is the answer while calls cannot be counted, and only then', async () => {
+    const store = { ...createMemoryFreeTierStore(), reserve: away, usedOn: away };
+    await open(aFreeTier({ store, limit: 10 }));
+    expect(await get(path)).toEqual(GONE);
+    Object.assign(store, createMemoryFreeTierStore());
+    expect((await get(path)).status).toBe(200);
+  });
+});
+
+describe('freeTier.usage 200', () => {
+  it('tells what the address has used, in the documented order, and counts nothing', async () => {
+    await open(aFreeTier({ limit: 3 }));
+    const usage = (used: number) => ({
+      status: 200,
+      limits: { 'cache-control': 'no-store' },
+      body: { ip_hash: HASH, requests_today: used, daily_limit: 3, remaining: 3 - used },
+    });
+    expect(await get('/billing/usage')).toEqual(usage(0));
+    expect(await get('/billing/usage')).toEqual(usage(0));
+    await get('/model_catalog');
+    expect(await get('/billing/usage')).toEqual(usage(1));
+    for (let call = 0; call < 5; call += 1) await get('/model_catalog');
+    const last = await get('/billing/usage');
+    expect(last).toEqual(usage(3));
+    expect(Object.keys(last.body as object)).toEqual(['ip_hash', 'requests_today', 'daily_limit', 'remaining']);
+  });
+
+  it('tells who holds a key the numbers of their address', async () => {
+    await open(aFreeTier({ limit: 3, paidKeys: { holds: () => true } }), 'sk-paid');
+    await get('/model_catalog');
+    expect((await get('/billing/usage')).body).toMatchObject({ requests_today: 0, remaining: 3 });
+  });
+
+  it('is a path that only GET has', async () => {
+    await open(aFreeTier());
+    const answers = await Promise.all(
+      ['POST', 'HEAD', 'OPTIONS'].map((method) => fetch(`${door.url}/billing/usage`, { method })),
+    );
+    expect(answers.map(({ status, headers }) => [status, headers.get('allow')])).toEqual([
+      [405, 'GET'],
+      [405, 'GET'],
+      [405, 'GET'],
+    ]);
+  });
+});

@@ -1,0 +1,266 @@
+import { describe, expect, it } from 'vitest';
+import { Unavailable } from '../../../src/domain/errors.ts';
+import { FreeTierUsedUp, type FreeTier, type FreeTierStore } from '../../../src/domain/free-tier/free-tier.ts';
+import { aClient, aFreeTier } from '../../support/free-tier.ts';
+import { createMemoryFreeTierStore } from '../../support/memory-free-tier-store.ts';
+
+const DAY = '2026-11-21';
+
+/** A clock that stands until it is moved. */
+function aClock(at = `${DAY}T12:00:00.000Z`) {
+  let now = Date.parse(at);
+  let ticks = 0;
+  return {
+    now: () => new Date(now),
+    monotonicMs: () => ticks,
+    set(time: string) {
+      now = Date.parse(time);
+    },
+    pass(ms: number) {
+      now += ms;
+      ticks += ms;
+    },
+  };
+}
+
+/** A store in memory that counts its writes, and holds or refuses reservations when told to. */
+function aStore() {
+  const memory = createMemoryFreeTierStore();
+  const held: (() => void)[] = [];
+  const store = {
+    ...memory,
+    writes: 0,
+    reads: 0,
+    away: false,
+    holding: false,
+    async reserve(...asked: Parameters<FreeTierStore['reserve']>) {
+      store.writes += 1;
+      if (store.away) throw new Unavailable('The database cannot be used at the moment.');
+      const reserved = await memory.reserve(...asked);
+      if (store.holding) await new Promise<void>((resolve) => held.push(resolve));
+      return reserved;
+    },
+    async usedOn(...asked: Parameters<FreeTierStore['usedOn']>) {
+      store.reads += 1;
+      if (store.away) throw new Unavailable('The database cannot be used at the moment.');
+      return memory.usedOn(...asked);
+    },
+    letGo() {
+      store.holding = false;
+      for (const release of held.splice(0)) release();
+    },
+  };
+  return store;
+}
+
+/** Everything that can run without a timer has run. */
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** One call of a client: whether it was served. */
+async function call(tier: FreeTier, network = '192.0.2.1'): Promise<boolean> {
+  try {
+    await tier.charge(aClient(network));
+    return true;
+  } catch (error) {
+    if (error instanceof FreeTierUsedUp) return false;
+    throw error;
+  }
+}
+
+async function calls(tier: FreeTier, count: number, network?: string): Promise<number> {
+  let served = 0;
+  for (let index = 0; index < count; index += 1) served += Number(await call(tier, network));
+  return served;
+}
+
+const used = (tier: FreeTier, network?: string): Promise<number> =>
+  tier.usageOf(aClient(network)).then(({ requestsToday }) => requestsToday);
+
+describe('a day', () => {
+  it('has exactly its limit, in few writes, of which only the first and the last are waited for', async () => {
+    const store = aStore();
+    const tier = aFreeTier({ store, limit: 1_000 });
+    let waited = 0;
+    for (let index = 0; index < 1_000; index += 1) {
+      const charging = tier.charge(aClient());
+      if (charging !== undefined) waited += 1;
+      await charging;
+      await settled();
+    }
+    expect(waited).toBe(2);
+    expect(store.writes).toBeLessThan(30);
+    expect(await calls(tier, 3)).toBe(0);
+    expect(await used(tier)).toBe(1_000);
+  });
+
+  it.each([1, 2, 3, 19, 20, 39, 40, 41, 999])('of %i free calls has neither more nor fewer', async (limit) => {
+    expect(await calls(aFreeTier({ limit }), limit + 2)).toBe(limit);
+  });
+
+  it('has its limit when 1,200 ask at once, and asks the store a few times only', async () => {
+    const store = aStore();
+    const tier = aFreeTier({ store, limit: 1_000 });
+    const served = await Promise.all(Array.from({ length: 1_200 }, () => call(tier)));
+    expect([served.filter(Boolean).length, await used(tier)]).toEqual([1_000, 1_000]);
+    expect(store.writes).toBeLessThan(5);
+  });
+
+  it('ends at midnight UTC and not before', async () => {
+    const clock = aClock(`${DAY}T23:59:59.999Z`);
+    const tier = aFreeTier({ limit: 2, clock });
+    expect(await calls(tier, 3)).toBe(2);
+    clock.set('2026-11-22T00:00:00.000Z');
+    expect([await used(tier), await calls(tier, 3)]).toEqual([0, 2]);
+    clock.set(`${DAY}T23:59:59.999Z`);
+    expect([await used(tier), await calls(tier, 1)]).toEqual([2, 0]);
+  });
+
+  it('leaves nothing of what was in hand to the next one', async () => {
+    const clock = aClock();
+    const store = aStore();
+    const tier = aFreeTier({ store, limit: 100, clock });
+    await calls(tier, 1);
+    clock.set('2026-11-22T00:00:00.000Z');
+    expect(await calls(tier, 101)).toBe(100);
+    expect(await store.usedOn(DAY, (await tier.usageOf(aClient())).ipHash)).toBe(5);
+  });
+
+  it('that begins during a reservation takes nothing of it', async () => {
+    const clock = aClock(`${DAY}T23:59:59.999Z`);
+    const store = aStore();
+    const tier = aFreeTier({ store, limit: 40, clock });
+    store.holding = true;
+    const late = call(tier);
+    await settled();
+    clock.set('2026-11-22T00:00:00.000Z');
+    store.letGo();
+    expect([await late, await calls(tier, 40)]).toEqual([true, 39]);
+    const { ipHash } = await tier.usageOf(aClient());
+    expect([await store.usedOn(DAY, ipHash), await store.usedOn('2026-11-22', ipHash)]).toEqual([2, 40]);
+  });
+
+  it('says in seconds when the next one begins, at least one', async () => {
+    const clock = aClock(`${DAY}T23:59:59.999Z`);
+    const refusal = (): unknown => {
+      try {
+        return aFreeTier({ limit: 0, clock }).charge(aClient());
+      } catch (error) {
+        return error instanceof FreeTierUsedUp ? error.retryAfterSeconds : error;
+      }
+    };
+    expect(refusal()).toBe(1);
+    clock.set('2026-11-22T00:00:00.000Z');
+    expect(refusal()).toBe(86_400);
+  });
+
+  it('without free calls asks no store', async () => {
+    const store = aStore();
+    const tier = aFreeTier({ store, limit: 0 });
+    expect([await calls(tier, 2), store.writes]).toEqual([0, 0]);
+    expect(await tier.usageOf(aClient())).toMatchObject({ requestsToday: 0, dailyLimit: 0, remaining: 0 });
+  });
+});
+
+describe('two processes over one store', () => {
+  it('give the limit together, neither more nor fewer', async () => {
+    const store = aStore();
+    const [one, two] = [aFreeTier({ store, limit: 1_000 }), aFreeTier({ store, limit: 1_000 })];
+    const served = await Promise.all(Array.from({ length: 1_500 }, (_, index) => call(index % 2 === 0 ? one : two)));
+    // What one still holds it gives; asked alone, the other cannot.
+    const rest = [await calls(one, 100), await calls(two, 100)];
+    expect(served.filter(Boolean).length + rest.reduce((sum, more) => sum + more, 0)).toBe(1_000);
+  });
+
+  it('never give more when one is killed, and lose at most two blocks', async () => {
+    const store = aStore();
+    const first = await calls(aFreeTier({ store, limit: 1_000 }), 333);
+    const second = await calls(aFreeTier({ store, limit: 1_000 }), 1_000);
+    expect(first + second).toBeLessThanOrEqual(1_000);
+    expect(first + second).toBeGreaterThanOrEqual(900);
+  });
+
+  it('lose nothing when one stops', async () => {
+    const store = aStore();
+    const tier = aFreeTier({ store, limit: 1_000 });
+    const first = await calls(tier, 333);
+    await tier.stop();
+    const next = aFreeTier({ store, limit: 1_000 });
+    expect([await used(next), first + (await calls(next, 1_000))]).toEqual([333, 1_000]);
+  });
+
+  it('refuse from memory for a while, and then serve what the other has given back', async () => {
+    const clock = aClock();
+    const store = aStore();
+    const one = aFreeTier({ store, limit: 100, clock });
+    const two = aFreeTier({ store, limit: 100, clock });
+    await calls(one, 1);
+    expect(await calls(two, 100)).toBe(95);
+    const before = store.writes;
+    await one.stop();
+    expect([await calls(two, 10), store.writes]).toEqual([0, before]);
+    clock.pass(10_000);
+    expect(await calls(two, 10)).toBe(4);
+  });
+});
+
+describe('a store that does not answer', () => {
+  it('lets calls in hand be served, refuses others, and is asked again', async () => {
+    const store = aStore();
+    const failures: unknown[] = [];
+    const clock = aClock();
+    const tier = aFreeTier({ store, clock, limit: 100, failed: (error) => void failures.push(error) });
+    await calls(tier, 1);
+    store.away = true;
+    expect(await calls(tier, 4)).toBe(4);
+    expect(failures).toEqual([new Unavailable('The database cannot be used at the moment.')]);
+    await expect(call(tier)).rejects.toThrow(
+      new Unavailable('Free calls cannot be counted now: the store does not answer.'),
+    );
+    await expect(used(tier)).rejects.toThrow('the store does not answer');
+    store.away = false;
+    expect([await calls(tier, 96), await used(tier)]).toEqual([95, 100]);
+  });
+
+  it('is asked once for all who wait, and refuses them all', async () => {
+    const store = aStore();
+    store.away = true;
+    const tier = aFreeTier({ store, limit: 100 });
+    const answers = await Promise.allSettled(Array.from({ length: 500 }, () => call(tier)));
+    expect([new Set(answers.map(({ status }) => status)), store.writes]).toEqual([new Set(['rejected']), 1]);
+  });
+});
+
+describe('usage', () => {
+  it('is exact at every call, also while a block is being reserved', async () => {
+    const store = aStore();
+    const tier = aFreeTier({ store, limit: 100 });
+    const seen: number[] = [];
+    for (let index = 0; index < 30; index += 1) {
+      await call(tier);
+      seen.push(await used(tier));
+    }
+    expect(seen).toEqual(Array.from({ length: 30 }, (_, index) => index + 1));
+    store.holding = true;
+    await calls(tier, 3);
+    const reading = used(tier);
+    await settled();
+    store.letGo();
+    expect(await reading).toBe(33);
+  });
+
+  it('is read once for all who ask at once', async () => {
+    const store = aStore();
+    const tier = aFreeTier({ store, limit: 100 });
+    await calls(tier, 2);
+    const answers = await Promise.all(Array.from({ length: 50 }, () => used(tier)));
+    expect([new Set(answers), store.reads]).toEqual([new Set([2]), 1]);
+  });
+
+  it('tells of a limit that was lowered that nothing is left', async () => {
+    const store = aStore();
+    await calls(aFreeTier({ store, limit: 100 }), 100);
+    const tier = aFreeTier({ store, limit: 10 });
+    expect(await tier.usageOf(aClient())).toMatchObject({ requestsToday: 100, dailyLimit: 10, remaining: 0 });
+    expect(await calls(tier, 1)).toBe(0);
+  });
+});
