@@ -57,6 +57,7 @@ export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
   const { store, paidKeys, ipHash, limit, clock, failed, mostClients = MOST_CLIENTS } = options;
   const house = { store, limit, failed, monotonicMs: () => clock.monotonicMs() };
   const counters = new Map<string, FreeTierCounter>();
+  let hand = counters.entries();
   const misses = new Map<string, { count: number; readonly untilMs: number }>();
   const surrendered: FreeTierCalls[] = [];
   let returning: Promise<void> | null = null;
@@ -87,21 +88,19 @@ export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
     if (unused !== null) surrendered.push(unused);
   }
 
-  /** Makes room for one more; who was active since the last look gets another round. */
+  /** Makes room for one more: goes round from where it last stopped, and lets the active have another round. */
   function makeRoom(): void {
-    let looked = 0;
-    for (const [network, counter] of counters) {
-      looked += 1;
-      if (counters.size < mostClients || looked > MOST_LOOKED_AT) break;
-      if (!counter.active && !counter.busy) {
-        release(network, counter);
-        continue;
-      }
-      counters.delete(network);
-      counters.set(network, counter);
-      counter.active = false;
+    for (let looked = 0; looked < MOST_LOOKED_AT && counters.size >= mostClients; looked += 1) {
+      const { done, value } = hand.next();
+      if (done) hand = counters.entries();
+      else leaveOrRest(...value);
     }
     if (surrendered.length > 0) void giveBack();
+  }
+
+  function leaveOrRest(network: string, counter: FreeTierCounter): void {
+    if (!counter.active && !counter.busy) release(network, counter);
+    counter.active = false;
   }
 
   function counterOf(network: string, day: number): FreeTierCounter {
@@ -169,10 +168,7 @@ export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
   }
 
   async function sweep(): Promise<void> {
-    for (const [network, counter] of counters) {
-      if (!counter.active && !counter.busy) release(network, counter);
-      counter.active = false;
-    }
+    for (const [network, counter] of counters) leaveOrRest(network, counter);
     await giveBack();
     await forgetOldDays().catch(failed);
   }

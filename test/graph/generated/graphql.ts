@@ -530,6 +530,16 @@ export type ChatMutation = { chat:
     | { __typename: 'UpstreamFailedError', code: ErrorCode, message: string }
    };
 
+export type TwoReadsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type TwoReadsQuery = { catalogEntry: { id: string } | null, catalogEntries: { totalCount: number }, again: { id: string } | null };
+
+export type FreeTierUsageQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type FreeTierUsageQuery = { freeTierUsage: { ipHash: string, requestsToday: number, dailyLimit: number, remaining: number } | null };
+
 export type GenerateKeyMutationVariables = Exact<{
   input: GenerateKeyInput;
 }>;
@@ -991,6 +1001,29 @@ export const ChatDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<ChatMutation, ChatMutationVariables>;
+export const TwoReadsDocument = new TypedDocumentString(`
+    query TwoReads {
+  catalogEntry(id: "gpt-4o") {
+    id
+  }
+  catalogEntries(first: 1) {
+    totalCount
+  }
+  again: catalogEntry(id: "gpt-4o") {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<TwoReadsQuery, TwoReadsQueryVariables>;
+export const FreeTierUsageDocument = new TypedDocumentString(`
+    query FreeTierUsage {
+  freeTierUsage {
+    ipHash
+    requestsToday
+    dailyLimit
+    remaining
+  }
+}
+    `) as unknown as TypedDocumentString<FreeTierUsageQuery, FreeTierUsageQueryVariables>;
 export const GenerateKeyDocument = new TypedDocumentString(`
     mutation GenerateKey($input: GenerateKeyInput!) {
   generateKey(input: $input) {

@@ -242,3 +242,50 @@ describe('a publicly known admin key', () => {
     expect(refusal(null, { ...env, LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY: 'true' })).toBe('accepted');
   });
 });
+
+describe('the free tier', () => {
+  it('has a thousand calls a day and trusts no proxy unless it is told otherwise', () => {
+    const { catalogDailyLimit, trustedProxies, warnings } = read(null);
+    expect([catalogDailyLimit, trustedProxies, warnings]).toEqual([1_000, [], []]);
+  });
+
+  it('takes the environment before the file', () => {
+    const yaml = 'general_settings:\n  catalog_daily_limit: 0\n  trusted_proxies: [10.0.0.1, "fd00::/8"]\n';
+    const file = read(yaml);
+    expect([file.catalogDailyLimit, file.trustedProxies]).toEqual([0, ['10.0.0.1', 'fd00::/8']]);
+    const env = { LENSGATE_CATALOG_DAILY_LIMIT: '7', LENSGATE_TRUSTED_PROXIES: ' 192.0.2.0/24 ,::1,' };
+    const both = read(yaml, env);
+    expect([both.catalogDailyLimit, both.trustedProxies]).toEqual([7, ['192.0.2.0/24', '::1']]);
+  });
+
+  it.each<[string | null, Record<string, string>, string]>([
+    [
+      null,
+      { LENSGATE_TRUSTED_PROXIES: '10.0.0.1, proxy.local' },
+      'environment: LENSGATE_TRUSTED_PROXIES: "proxy.local" is neither an IP address nor a block such as 10.0.0.0/8 or fd00::/8',
+    ],
+    [
+      'general_settings:\n  trusted_proxies:\n    - 10.0.0.1\n    - 10.0.0.0/99\n',
+      {},
+      '<folder>/config.yaml:4: general_settings.trusted_proxies.1: "10.0.0.0/99" is neither an IP address nor a block such as 10.0.0.0/8 or fd00::/8',
+    ],
+    [
+      null,
+      { LENSGATE_CATALOG_DAILY_LIMIT: '-1' },
+      'environment: LENSGATE_CATALOG_DAILY_LIMIT: "-1" is not a whole number from 0 to 1000000000',
+    ],
+    [
+      'general_settings:\n  catalog_daily_limit: 1.5\n',
+      {},
+      '<folder>/config.yaml:2: general_settings.catalog_daily_limit: Invalid input: expected int, received number',
+    ],
+  ])('refuses what cannot be used: %#', (yaml, env, message) => {
+    expect(refusal(yaml, env)).toBe(message);
+  });
+
+  it('warns of trusting everyone', () => {
+    expect(read(null, { LENSGATE_TRUSTED_PROXIES: '10.0.0.1,0.0.0.0/0' }).warnings).toEqual([
+      'Every address is trusted as a proxy: anyone can invent the address that free calls are counted by.',
+    ]);
+  });
+});

@@ -1,0 +1,81 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { aFreeTier } from '../support/free-tier.ts';
+import { CatalogEntryDocument, FreeTierUsageDocument, TwoReadsDocument } from './generated/graphql.ts';
+import { anEntry, openGraph } from './graph-house.ts';
+
+const CLOCK = { now: () => new Date('2026-11-21T23:58:30.000Z'), monotonicMs: () => 0 };
+const READS = {
+  data: { catalogEntry: { id: 'gpt-4o' }, catalogEntries: { totalCount: 1 }, again: { id: 'gpt-4o' } },
+};
+
+let house: Awaited<ReturnType<typeof openGraph>>;
+afterEach(() => house.close());
+
+async function open(limit: number): Promise<void> {
+  const freeTier = aFreeTier({ limit, clock: CLOCK });
+  house = await openGraph({ entries: [anEntry('gpt-4o')], platform: { freeTier } });
+}
+
+const used = async () => (await house.call(FreeTierUsageDocument, {}, null)).data.freeTierUsage?.requestsToday;
+
+describe('freeTierUsage', () => {
+  it('tells what the address has used, and counts nothing', async () => {
+    await open(5);
+    await house.call(CatalogEntryDocument, { id: 'gpt-4o' }, null);
+    expect(await house.call(FreeTierUsageDocument, {}, null)).toEqual({
+      data: {
+        freeTierUsage: {
+          ipHash: 'b89abc538cbc943bc9140f3f3b384d8e71e4a27d31a5a2c43355795b3b11829d',
+          requestsToday: 1,
+          dailyLimit: 5,
+          remaining: 4,
+        },
+      },
+    });
+    expect(await used()).toBe(1);
+  });
+});
+
+describe('a request that reads the catalog', () => {
+  it('counts once, however much it reads', async () => {
+    await open(5);
+    expect(await house.call(TwoReadsDocument, {}, null)).toEqual(READS);
+    expect(await used()).toBe(1);
+  });
+
+  it('does not count with a key', async () => {
+    await open(1);
+    for (let call = 0; call < 3; call += 1) expect(await house.call(TwoReadsDocument, {}, 'sk-team-a')).toEqual(READS);
+    expect(await used()).toBe(0);
+  });
+
+  it('counts on the stream as anywhere', async () => {
+    await open(5);
+    const answer = await fetch(`${house.url}/stream`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+      body: JSON.stringify({ query: TwoReadsDocument.toString() }),
+    });
+    expect(await answer.text()).toContain('"totalCount":1');
+    expect(await used()).toBe(1);
+  });
+
+  it('is refused when the day is used up, field by field, with when to come back', async () => {
+    await open(1);
+    await house.call(TwoReadsDocument, {}, null);
+    const { data, errors } = await house.call(CatalogEntryDocument, { id: 'gpt-4o' }, null);
+    expect([data, errors?.map(({ message, extensions }) => ({ message, extensions }))]).toEqual([
+      { catalogEntry: null },
+      [
+        {
+          message:
+            'The free tier of 1 request a day is used up for your address. It starts anew at 00:00 UTC. ' +
+            'Send a key as `Authorization: Bearer <key>` or `x-api-key`; POST /billing/checkout sells one.',
+          extensions: { code: 'LIMIT_EXCEEDED', limit: 'free_tier', dailyLimit: 1, retryAfterSeconds: 90 },
+        },
+      ],
+    ]);
+    expect((await house.call(TwoReadsDocument, {}, null)).errors?.length).toBeGreaterThan(0);
+    expect(await used()).toBe(1);
+  });
+});

@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest';
+import { dayText, type FreeTierCalls } from '../../../src/domain/free-tier/free-tier.ts';
+import { Secret } from '../../../src/domain/secret.ts';
+import { createIpHash } from '../../../src/runtime/ip-hash.ts';
+import { aClient, aFreeTier } from '../../support/free-tier.ts';
+import { createMemoryFreeTierStore } from '../../support/memory-free-tier-store.ts';
+
+const DAY = '2026-11-21';
+const CLOCK = { now: () => new Date(`${DAY}T12:00:00.000Z`), monotonicMs: () => 0 };
+const nameOf = (network: string): string => createIpHash(new Secret('sk-of-the-tests'))(network);
+const address = (index: number): string => `10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`;
+
+/** A store that adds up what is reserved beyond what was called, and how much came back at a time. */
+function aStore() {
+  const memory = createMemoryFreeTierStore();
+  const store = {
+    ...memory,
+    reserved: 0,
+    steps: [] as number[],
+    async reserve(asked: FreeTierCalls, limit: number) {
+      const reserved = await memory.reserve(asked, limit);
+      store.reserved += reserved.granted;
+      return reserved;
+    },
+    async giveBack(unused: readonly FreeTierCalls[]) {
+      store.steps.push(unused.length);
+      for (const { calls } of unused) store.reserved -= calls;
+      await memory.giveBack(unused);
+    },
+  };
+  return store;
+}
+
+describe('clients', () => {
+  it('are counted one by one', async () => {
+    const tier = aFreeTier({ limit: 2 });
+    for (const network of ['192.0.2.1', '192.0.2.2', '192.0.2.2']) await tier.charge(aClient(network));
+    const used = await Promise.all(
+      ['192.0.2.1', '192.0.2.2', '192.0.2.3'].map(
+        async (network) => (await tier.usageOf(aClient(network))).requestsToday,
+      ),
+    );
+    expect(used).toEqual([1, 2, 0]);
+  });
+
+  it('are many and do not stay: a hundred thousand addresses leave nothing behind but their counts', async () => {
+    const store = aStore();
+    const most = 1_000;
+    const tier = aFreeTier({ store, limit: 1_000, clock: CLOCK, mostClients: most });
+    const count = 100_000;
+    let held = 0;
+    for (let index = 0; index < count; index += 1) {
+      await tier.charge(aClient(address(index)));
+      held = Math.max(held, store.reserved - (index + 1));
+    }
+    // Each of those in memory holds 49 of its block of 50; some have left and are on their way back.
+    expect(held).toBeLessThan(49 * most * 1.5);
+    await tier.stop();
+    expect(store.reserved).toBe(count);
+    expect(Math.max(...store.steps)).toBeLessThanOrEqual(500);
+  }, 60_000);
+
+  it('who come back after they had to make room are counted on', async () => {
+    const tier = aFreeTier({ limit: 40, clock: CLOCK, mostClients: 10 });
+    let served = 0;
+    for (let round = 0; round < 60; round += 1) {
+      for (let index = 0; index < 50; index += 1) {
+        try {
+          await tier.charge(aClient(address(index)));
+          served += 1;
+        } catch {
+          // Used up.
+        }
+      }
+    }
+    expect(served).toBe(40 * 50);
+  });
+
+  it('give back what they hold when they have been away, and not before', async () => {
+    const store = aStore();
+    const tier = aFreeTier({ store, limit: 1_000, clock: CLOCK });
+    await tier.charge(aClient());
+    await tier.sweep();
+    expect(store.reserved).toBe(50);
+    await tier.charge(aClient());
+    await tier.sweep();
+    expect(store.reserved).toBe(50);
+    await tier.sweep();
+    expect([store.reserved, (await tier.usageOf(aClient())).requestsToday]).toEqual([2, 2]);
+  });
+
+  it('lose what could not be given back, and nobody gains by it', async () => {
+    const store = { ...createMemoryFreeTierStore(), giveBack: () => Promise.reject(new Error('cut')) };
+    const failures: unknown[] = [];
+    const tier = aFreeTier({ store, limit: 100, clock: CLOCK, failed: (error) => void failures.push(error) });
+    await tier.charge(aClient());
+    await tier.stop();
+    expect([failures, await store.usedOn(DAY, nameOf('192.0.2.1'))]).toEqual([[new Error('cut')], 5]);
+  });
+});
+
+describe('days that are over', () => {
+  it('are deleted in small steps, but not yesterday, and looked for once a day', async () => {
+    const store = createMemoryFreeTierStore();
+    const steps: (readonly [string, number])[] = [];
+    const today = Date.parse(DAY) / 86_400_000;
+    for (const day of [today - 3, today - 2, today - 1, today])
+      for (let index = 0; index < 700; index += 1)
+        await store.reserve({ day: dayText(day), ipHash: `${index}`, calls: 1 }, 10);
+    const tier = aFreeTier({
+      store: {
+        ...store,
+        async forgetBefore(day, most) {
+          const gone = await store.forgetBefore(day, most);
+          steps.push([day, gone]);
+          return gone;
+        },
+      },
+      clock: CLOCK,
+    });
+    await tier.sweep();
+    await tier.sweep();
+    expect(steps).toEqual([
+      ['2026-11-20', 500],
+      ['2026-11-20', 500],
+      ['2026-11-20', 400],
+    ]);
+    expect([await store.usedOn('2026-11-19', '1'), await store.usedOn('2026-11-20', '1')]).toEqual([0, 1]);
+  });
+});
+
+describe('the name of a network', () => {
+  it('follows from the admin key and the network alone, and tells neither', () => {
+    const names = ['sk-one', 'sk-one', 'sk-two'].map((key) => createIpHash(new Secret(key))('203.0.113.7'));
+    expect(names[0]).toMatch(/^[0-9a-f]{64}$/);
+    expect(names[0]).toBe(names[1]);
+    expect(names[0]).not.toBe(names[2]);
+    expect(createIpHash(new Secret('sk-one'))('203.0.113.8')).not.toBe(names[0]);
+  });
+
+  it('is all of a client that shows when one is printed', () => {
+    const client = aClient('203.0.113.7', 'sk-secret');
+    expect(JSON.stringify(client)).toBe('{"credential":"<secret>"}');
+  });
+});

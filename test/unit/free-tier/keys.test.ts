@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import { admin, anyone } from '../../../resolvers/access.ts';
+import { operation } from '../../../resolvers/operation.ts';
+import type { Platform, Scope } from '../../../resolvers/scope.ts';
+import type { Caller } from '../../../src/domain/caller.ts';
+import { Forbidden, Unavailable } from '../../../src/domain/errors.ts';
+import { Secret } from '../../../src/domain/secret.ts';
+import type { PaidKeys } from '../../../src/domain/free-tier/paid-keys.ts';
+import type { VirtualKey } from '../../../src/domain/keys/virtual-key.ts';
+import { createKeyRing } from '../../../src/gateway/create-key-ring.ts';
+import { gatewayPaidKeys } from '../../../src/gateway/gateway-paid-keys.ts';
+import { keySmith } from '../../../src/runtime/identifiers.ts';
+import { aClient, aFreeTier } from '../../support/free-tier.ts';
+import { aKey } from '../../ports/samples.ts';
+
+const NOW = new Date('2026-11-21T12:00:00.000Z');
+
+function aClock() {
+  let ticks = 0;
+  return { now: () => NOW, monotonicMs: () => ticks, pass: (ms: number) => void (ticks += ms) };
+}
+
+/** The gateway's keys over a store that counts how often it is asked. */
+function someKeys(...rows: readonly VirtualKey[]) {
+  const store = {
+    lookUps: 0,
+    away: false,
+    add: async () => {},
+    async find(hash: string) {
+      store.lookUps += 1;
+      if (store.away) throw new Error('cut');
+      return rows.find((row) => row.hash === hash) ?? null;
+    },
+  };
+  const clock = aClock();
+  const keyRing = createKeyRing({ masterKey: new Secret('sk-the-admin'), store, smith: keySmith, clock });
+  return { store, clock, paidKeys: gatewayPaidKeys(keyRing) };
+}
+
+const row = (key: string, differing: Partial<VirtualKey> = {}): VirtualKey =>
+  aKey({ hash: keySmith.hash(key), expiresAt: null, blocked: false, ...differing });
+
+describe('the keys of the gateway', () => {
+  it.each<[string, string, boolean]>([
+    ['the admin key', 'sk-the-admin', true],
+    ['a virtual key', 'sk-virtual', true],
+    ['an expired one', 'sk-expired', false],
+    ['a blocked one', 'sk-blocked', false],
+    ['one nobody has issued', 'sk-unknown', false],
+    ['what has no form of a key', 'Basic dXNlcjpwYXNz', false],
+    ['an endless one', `sk-${'x'.repeat(10_000)}`, false],
+  ])('%s: %s', async (_what, key, lifts) => {
+    const { paidKeys } = someKeys(
+      row('sk-virtual'),
+      row('sk-expired', { expiresAt: NOW }),
+      row('sk-blocked', { blocked: true }),
+    );
+    // From the store, and then from memory.
+    expect([await paidKeys.holds(key), await paidKeys.holds(key)]).toEqual([lifts, lifts]);
+  });
+
+  it('are known from memory once they were looked up', async () => {
+    const { paidKeys, store } = someKeys(row('sk-virtual'));
+    expect(paidKeys.holds('sk-the-admin')).toBe(true);
+    await paidKeys.holds('sk-virtual');
+    await paidKeys.holds('sk-unknown');
+    expect([paidKeys.holds('sk-virtual'), paidKeys.holds('sk-unknown'), store.lookUps]).toEqual([true, false, 2]);
+  });
+
+  it('cannot be told from others while their store is away', async () => {
+    const { paidKeys, store } = someKeys();
+    store.away = true;
+    await expect(paidKeys.holds('sk-virtual')).rejects.toThrow(Unavailable);
+  });
+});
+
+describe('a call with a key', () => {
+  it('is not counted when the key holds, whether memory knows it or not', async () => {
+    const { paidKeys } = someKeys(row('sk-virtual'));
+    const tier = aFreeTier({ paidKeys, limit: 0 });
+    for (const key of ['sk-virtual', 'sk-virtual', 'sk-the-admin']) await tier.charge(aClient('192.0.2.1', key));
+    expect((await tier.usageOf(aClient())).requestsToday).toBe(0);
+  });
+
+  it('is counted when the key does not hold, and then hears that', async () => {
+    const { paidKeys } = someKeys();
+    const tier = aFreeTier({ paidKeys, limit: 2 });
+    const call = async (key: string | null): Promise<void> => tier.charge(aClient('192.0.2.1', key));
+    await call('sk-unknown');
+    await call('sk-unknown');
+    await expect(call('sk-unknown')).rejects.toThrow('The key that was sent is not accepted.');
+    await expect(call('sk-never-seen')).rejects.toThrow('The key that was sent is not accepted.');
+    await expect(call(null)).rejects.toThrow(/00:00 UTC\. Send a key/);
+  });
+
+  it('from an address that guesses keys has none looked up for the rest of the minute', async () => {
+    const { paidKeys, store, clock } = someKeys(row('sk-virtual'));
+    const tier = aFreeTier({ paidKeys, clock });
+    for (let guess = 0; guess < 1_000; guess += 1) await tier.charge(aClient('192.0.2.1', `sk-guess-${guess}`));
+    expect(store.lookUps).toBe(20);
+    await tier.charge(aClient('192.0.2.2', 'sk-virtual'));
+    clock.pass(60_000);
+    await tier.charge(aClient('192.0.2.1', 'sk-guess-1000'));
+    expect(store.lookUps).toBe(22);
+  });
+});
+
+describe('an operation with an allowance', () => {
+  const ask = operation({ name: 'test: ask', access: anyone, allowance: 'catalog', run: () => 'answer' });
+  const askFree = operation({ name: 'test: ask free', access: anyone, run: () => 'answer' });
+  const rule = operation({ name: 'test: rule', access: admin, allowance: 'catalog', run: () => 'answer' });
+  const someone: Caller = { role: 'internal_user', keyHash: 'k', key: null, teamId: null, userId: null };
+
+  function aRequest(caller: Caller | null, options: { limit?: number; paidKeys?: PaidKeys } = {}) {
+    const freeTier = aFreeTier(options);
+    // These operations use nothing else of the platform.
+    const scope = { platform: { freeTier } as unknown as Platform, caller, client: aClient() } as Scope;
+    return { scope, used: async () => (await freeTier.usageOf(aClient())).requestsToday };
+  }
+
+  it('charges a request once, whatever it runs, and only an anonymous one', async () => {
+    const { scope, used } = aRequest(null);
+    expect(askFree(scope, undefined)).toBe('answer');
+    expect(await used()).toBe(0);
+    expect(await Promise.all([ask(scope, undefined), ask(scope, undefined)])).toEqual(['answer', 'answer']);
+    expect([await ask(scope, undefined), await used()]).toEqual(['answer', 1]);
+    const known = aRequest(someone, { limit: 0 });
+    expect([ask(known.scope, undefined), await known.used()]).toEqual(['answer', 0]);
+  });
+
+  it('needs no promise when the call is in hand', async () => {
+    const { scope } = aRequest(null);
+    await ask(scope, undefined);
+    expect(ask({ ...scope, client: aClient() }, undefined)).toBe('answer');
+  });
+
+  it('checks the right before it charges', async () => {
+    const { scope, used } = aRequest(null);
+    expect(() => rule(scope, undefined)).toThrow(Forbidden);
+    expect(await used()).toBe(0);
+  });
+});
