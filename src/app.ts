@@ -17,6 +17,7 @@ import { createRouter, type RequestFailure } from '../rest-shims/router.ts';
 import { traceRoutes } from '../rest-shims/traces.ts';
 import { schema } from '../schema/index.ts';
 import { DomainError } from './domain/errors.ts';
+import { FreeTierUsedUp } from './domain/free-tier/free-tier.ts';
 import { createEdge } from './edge.ts';
 import type { CallRecord } from './gateway/gateway.ts';
 import { createCatalogKeyRing } from './gateway/create-catalog-key-ring.ts';
@@ -236,10 +237,14 @@ const LEAVING = new Set([
   'ERR_STREAM_WRITE_AFTER_END',
 ]);
 
-/** Warnings are what callers did; errors, with their cause, are ours. */
+/** Warnings are what callers did; errors, with their cause, are ours. Who has used up the day may ask without end. */
 function logFailure(log: Log, { row, requestId, status, error }: RequestFailure): void {
   const facts = { requestId, route: row.name, status };
-  if (error instanceof DomainError) log.warn({ ...facts, code: error.code, reason: error.message }, 'request refused');
+  if (error instanceof DomainError)
+    log[error instanceof FreeTierUsedUp ? 'debug' : 'warn'](
+      { ...facts, code: error.code, reason: error.message },
+      'request refused',
+    );
   else log.error({ ...facts, err: error }, 'request failed');
 }
 

@@ -18,6 +18,7 @@ import type { GraphContext } from '../schema/builder.ts';
 import { rootOf, toGraphQLError } from '../schema/errors.ts';
 import { assertParsable, overLimit } from '../schema/limits.ts';
 import { DomainError, Unavailable } from './domain/errors.ts';
+import { FreeTierUsedUp } from './domain/free-tier/free-tier.ts';
 import { LiveResults } from './graphql-live.ts';
 import { createGraphiQL } from './graphql-page.ts';
 import { type Asker, createStreamDoor, drained, type HttpExchange } from './graphql-stream.ts';
@@ -66,7 +67,10 @@ export function createGraphQL({ schema, scopeFor, log, settings }: GraphQLOption
     const { requestId = randomIds.uuid(), signal } = serving.getStore() ?? {};
     const root = rootOf(error);
     if (root instanceof DomainError)
-      log.warn({ requestId, code: root.code, reason: root.message }, 'graph request refused');
+      log[root instanceof FreeTierUsedUp ? 'debug' : 'warn'](
+        { requestId, code: root.code, reason: root.message },
+        'graph request refused',
+      );
     return toGraphQLError(error, (bug) => {
       // What breaks because the caller left is nobody's fault.
       if (!signal?.aborted) log.error({ requestId, err: bug }, 'graph request failed');

@@ -37,9 +37,9 @@ const usedUp = (detail: string, limit: string) => ({
 const SEND_A_KEY = 'Send a key as `Authorization: Bearer <key>` or `x-api-key`; POST /billing/checkout sells one.';
 
 describe.each([
-  ['catalog.list 429', '/model_catalog'],
-  ['catalog.get 429', '/model_catalog/gpt-4'],
-])('%s', (_promise, path) => {
+  ['catalog.list', '/model_catalog'],
+  ['catalog.get', '/model_catalog/gpt-4'],
+])('%s 429', (_row, path) => {
   it('comes with the call after the last free one', async () => {
     await open(aFreeTier({ limit: 2, clock: CLOCK }));
     expect([(await get(path)).status, (await get(path)).status]).toEqual([200, 200]);
@@ -89,10 +89,10 @@ const GONE = {
 };
 
 describe.each([
-  ['catalog.list 503', '/model_catalog'],
-  ['catalog.get 503', '/model_catalog/gpt-4'],
-  ['freeTier.usage 503', '/billing/usage'],
-])('%s', (_promise, path) => {
+  ['catalog.list', '/model_catalog'],
+  ['catalog.get', '/model_catalog/gpt-4'],
+  ['freeTier.usage', '/billing/usage'],
+])('%s 503', (_row, path) => {
   it('is the answer while calls cannot be counted, and only then', async () => {
     const store = { ...createMemoryFreeTierStore(), reserve: away, usedOn: away };
     await open(aFreeTier({ store, limit: 10 }));

@@ -1,0 +1,196 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Agent, fetch } from 'undici';
+import { ENGINES, type ScratchDatabase } from '../ports/engines.ts';
+import { spawnServer, type ServerProcess } from '../support/spawn-server.ts';
+
+/** Many requests at once over as many connections as a machine gives without asking. */
+const AT_ONCE = new Agent({ connections: 200 });
+const PATH = '/model_catalog/gpt-4o';
+
+let folder: string;
+let running: ServerProcess[];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'lensgate-free-tier-'));
+  running = [];
+});
+afterEach(async () => {
+  await Promise.all(running.map((server) => server.end('SIGKILL')));
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function start(env: Record<string, string> = {}, data = 'data'): Promise<ServerProcess & { key: string }> {
+  const server = await spawnServer(join(folder, data), { env });
+  running.push(server);
+  return { ...server, key: env['LITELLM_MASTER_KEY'] ?? readFileSync(join(folder, data, 'admin-key'), 'utf8').trim() };
+}
+
+/** The status of one call; null when the server went away under it. */
+async function call(server: ServerProcess, headers: Record<string, string> = {}): Promise<number | null> {
+  try {
+    const answer = await fetch(`${server.url}${PATH}`, { headers, dispatcher: AT_ONCE });
+    await answer.arrayBuffer();
+    return answer.status;
+  } catch {
+    return null;
+  }
+}
+
+async function burst(servers: readonly ServerProcess[], count: number, headers: Record<string, string> = {}) {
+  const statuses = await Promise.all(
+    Array.from({ length: count }, (_, index) => call(servers[index % servers.length] as ServerProcess, headers)),
+  );
+  const of = (status: number): number => statuses.filter((seen) => seen === status).length;
+  return { served: of(200), refused: of(429), others: count - of(200) - of(429) };
+}
+
+const usage = async ({ url }: ServerProcess, headers: Record<string, string> = {}) =>
+  (await (await fetch(`${url}/billing/usage`, { headers })).json()) as Record<string, unknown>;
+
+/** Passes midnight by, when it is near: these tests count the calls of one day. */
+async function awayFromMidnight(): Promise<void> {
+  const left = 86_400_000 - (Date.now() % 86_400_000);
+  if (left < 60_000) await new Promise((resolve) => setTimeout(resolve, left + 100));
+}
+beforeEach(awayFromMidnight, 70_000);
+
+describe('a thousand free calls', () => {
+  it('are exactly a thousand when 1,200 come at once, and are still used up after a restart', async () => {
+    const first = await start();
+    expect(await burst([first], 1_200)).toEqual({ served: 1_000, refused: 200, others: 0 });
+    const used = { requests_today: 1_000, daily_limit: 1_000, remaining: 0 };
+    expect(await usage(first)).toMatchObject(used);
+    expect(await first.end('SIGTERM')).toEqual({ code: 0, signal: null });
+    const second = await start();
+    expect(await usage(second)).toMatchObject(used);
+    expect(await burst([second], 20)).toEqual({ served: 0, refused: 20, others: 0 });
+    expect(await call(second, { authorization: `Bearer ${second.key}` })).toBe(200);
+  });
+
+  it('lose none to a restart in between', async () => {
+    const first = await start();
+    const { served } = await burst([first], 333);
+    await first.end('SIGTERM');
+    const second = await start();
+    expect(await usage(second)).toMatchObject({ requests_today: 333, remaining: 667 });
+    expect(served + (await burst([second], 900)).served).toBe(1_000);
+  });
+
+  it('are never more after a kill in the middle', async () => {
+    const first = await start();
+    let served = 0;
+    const calls = Array.from({ length: 600 }, async () => {
+      if ((await call(first)) === 200) served += 1;
+    });
+    await expect.poll(() => served, { interval: 1 }).toBeGreaterThan(200);
+    await first.end('SIGKILL');
+    await Promise.all(calls);
+    const second = await start();
+    const rest = await burst([second], 1_200);
+    // What was in hand, or answered to nobody, counts as used.
+    expect(served + rest.served).toBeLessThanOrEqual(1_000);
+    expect(rest.refused).toBe(1_200 - rest.served);
+    expect(await usage(second)).toMatchObject({ requests_today: 1_000, remaining: 0 });
+    expect(second.errors()).toBe('');
+  });
+});
+
+describe('several processes', () => {
+  const [postgres] = ENGINES.filter(({ name }) => name === 'postgresql');
+  let scratch: ScratchDatabase;
+
+  it.skipIf(postgres === undefined || postgres.missing !== null)(
+    'over one PostgreSQL never give more than the day together, and give all of it in the end',
+    async () => {
+      if (postgres === undefined) return;
+      scratch = await postgres.create();
+      const env = { DATABASE_URL: scratch.options.databaseUrl ?? '', LITELLM_MASTER_KEY: 'sk-shared-by-both-of-them' };
+      const both = [await start(env, 'one'), await start(env, 'two')];
+      const { served, refused, others } = await burst(both, 900);
+      expect([served, refused, others]).toEqual([900, 0, 0]);
+      const more = await burst(both, 300);
+      expect(served + more.served).toBeLessThanOrEqual(1_000);
+      await Promise.all(both.map((server) => server.end('SIGTERM')));
+      const third = await start(env, 'three');
+      expect(served + more.served + (await burst([third], 200)).served).toBe(1_000);
+      await third.end('SIGTERM');
+      await scratch.remove();
+    },
+  );
+});
+
+describe('an address', () => {
+  it('cannot be invented', async () => {
+    const server = await start({ LENSGATE_CATALOG_DAILY_LIMIT: '5' });
+    const statuses = [];
+    for (let index = 0; index < 8; index += 1)
+      statuses.push(
+        await call(server, { 'x-forwarded-for': `203.0.113.${index}`, forwarded: `for=203.0.113.${index}` }),
+      );
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429, 429]);
+  });
+
+  it('is told by a trusted proxy, through both doors, and is found nowhere', async () => {
+    const env = {
+      LENSGATE_CATALOG_DAILY_LIMIT: '5',
+      LENSGATE_TRUSTED_PROXIES: '127.0.0.1',
+      LENSGATE_LOG_LEVEL: 'debug',
+    };
+    const server = await start(env);
+    const from = (client: string) => ({ 'x-forwarded-for': `198.18.0.1, ${client}` });
+    expect(await burst([server], 9, from('203.0.113.77'))).toEqual({ served: 5, refused: 4, others: 0 });
+    expect(await burst([server], 9, from('[2001:db8:77::1]:443'))).toEqual({ served: 5, refused: 4, others: 0 });
+    expect(await burst([server], 9, from('2001:db8:77::2'))).toEqual({ served: 0, refused: 9, others: 0 });
+    const graph = async (client: string): Promise<unknown> => {
+      const answer = await fetch(`${server.url}/graphql`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...from(client) },
+        body: JSON.stringify({ query: '{ freeTierUsage { ipHash remaining } catalogEntry(id: "gpt-4o") { id } }' }),
+      });
+      return answer.json();
+    };
+    const { ip_hash: ipHash } = await usage(server, from('203.0.113.77'));
+    expect(await graph('203.0.113.77')).toMatchObject({
+      data: { freeTierUsage: { ipHash, remaining: 0 }, catalogEntry: null },
+      errors: [{ extensions: { code: 'LIMIT_EXCEEDED', dailyLimit: 5 } }],
+    });
+    expect(await graph('203.0.113.78')).toMatchObject({ data: { catalogEntry: { id: 'gpt-4o' } } });
+    await server.end('SIGTERM');
+    const data = join(folder, 'data');
+    const files = readdirSync(data, { withFileTypes: true }).filter((entry) => entry.isFile());
+    const kept = [
+      ...files.map(({ name }) => readFileSync(join(data, name), 'latin1')),
+      server.output(),
+      server.errors(),
+    ];
+    expect(kept.some((text) => text.includes(String(ipHash)))).toBe(true);
+    expect(kept.filter((text) => /203\.0\.113\.7|2001:db8:77/.test(text))).toEqual([]);
+  });
+});
+
+describe('a key', () => {
+  it('that does not hold makes a call an anonymous one on the open paths', async () => {
+    const server = await start({ LENSGATE_CATALOG_DAILY_LIMIT: '2' });
+    const headers = { 'x-api-key': 'sk-nobody-has-issued-this' };
+    expect(await burst([server], 2, headers)).toEqual({ served: 2, refused: 0, others: 0 });
+    const answer = await fetch(`${server.url}${PATH}`, { headers });
+    expect([answer.status, await answer.json()]).toEqual([
+      429,
+      { detail: expect.stringContaining('The key that was sent is not accepted.') },
+    ]);
+  });
+
+  it('that the gateway has issued lifts the limit', async () => {
+    const server = await start({ LENSGATE_CATALOG_DAILY_LIMIT: '0' });
+    const made = await fetch(`${server.url}/key/generate`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${server.key}`, 'content-type': 'application/json' },
+      body: '{}',
+    });
+    const { key } = (await made.json()) as { readonly key: string };
+    expect(await call(server)).toBe(429);
+    expect(await burst([server], 50, { 'x-api-key': key })).toEqual({ served: 50, refused: 0, others: 0 });
+  });
+});
