@@ -98,7 +98,7 @@ describe('a thousand free calls', () => {
 });
 
 describe('several processes', () => {
-  const [postgres] = ENGINES.filter(({ name }) => name === 'postgresql');
+  const postgres = ENGINES.find(({ name }) => name === 'postgresql');
   let scratch: ScratchDatabase;
 
   it.skipIf(postgres === undefined || postgres.missing !== null)(
