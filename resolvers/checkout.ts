@@ -45,11 +45,14 @@ function successUrl(base: string, { checkoutId, secret }: Buyer): string {
   return `${base}/billing/success?checkout=${checkoutId}&secret=${secret}`;
 }
 
-/** Opens a purchase and gives the page to pay on. Throws UpstreamFailed, and Unavailable where nothing is for sale. */
+/**
+ * Opens a purchase and gives the page to pay on. Throws UpstreamFailed, LimitExceeded, and Unavailable where nothing
+ * is for sale.
+ */
 export const createCheckout = operation({
   name: 'createCheckout',
   access: anyone,
-  async run({ platform }, _input: undefined): Promise<{ readonly url: string }> {
+  async run({ platform, client }, _input: undefined): Promise<{ readonly url: string }> {
     const { stores, payments, keySmith, clock, ids } = platform;
     const buyer: Buyer = { checkoutId: ids.uuid(), secret: keySmith.token() };
     const base = platform.publicUrl();
@@ -61,6 +64,7 @@ export const createCheckout = operation({
       });
     // Says what to set, and leaves no row behind.
     if (!payments.configured) return open();
+    platform.checkoutPace.count(client.network);
     await stores.checkouts.add({
       id: buyer.checkoutId,
       mode: payments.mode,
@@ -105,10 +109,12 @@ async function checkoutOf({ stores, keySmith }: Platform, { checkoutId, secret }
   return checkout;
 }
 
-const found = (checkout: Checkout | null, id: string): Checkout => {
+/** The checkout that is there. Throws NotFound; text that can be no id is not looked up. */
+async function found(id: string, lookUp: () => Promise<Checkout | null>): Promise<Checkout> {
+  const checkout = CHECKOUT_ID.test(id) ? await lookUp() : null;
   if (checkout === null) throw new NotFound('checkout', id);
   return checkout;
-};
+}
 
 /** Asks the provider how a purchase stands: a lost message must not lose a paid key. */
 async function askProvider(platform: Platform, checkout: Checkout): Promise<Checkout> {
@@ -138,7 +144,7 @@ async function issueKey(
 }
 
 async function purchaseOf(platform: Platform, id: string, clearKey: string | null): Promise<Purchase> {
-  const checkout = found(await platform.stores.checkouts.find(id), id);
+  const checkout = await found(id, () => platform.stores.checkouts.find(id));
   return { checkout, clearKey, replaceable: isReplaceable(checkout, platform.clock.now()) };
 }
 
@@ -174,7 +180,7 @@ export const replaceCatalogKey = operation({
   name: 'replaceCatalogKey',
   access: admin,
   async run({ platform }, id: string): Promise<IssuedCatalogKey> {
-    const clearKey = await issueKey(platform, found(await platform.stores.checkouts.find(id), id));
+    const clearKey = await issueKey(platform, (await purchaseOf(platform, id, null)).checkout);
     if (clearKey === null) throw new Conflict('This checkout entitles to no key.');
     return { clearKey, checkout: (await purchaseOf(platform, id, null)).checkout };
   },
@@ -185,7 +191,7 @@ export const revokeCatalogKey = operation({
   name: 'revokeCatalogKey',
   access: admin,
   async run({ platform: { stores, catalogKeys, clock } }, id: string): Promise<Checkout> {
-    const checkout = found(await stores.checkouts.revoke(id, clock.now()), id);
+    const checkout = await found(id, () => stores.checkouts.revoke(id, clock.now()));
     if (checkout.key) catalogKeys.forget(checkout.key.hash);
     return checkout;
   },

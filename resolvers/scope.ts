@@ -7,6 +7,7 @@ import type { Client } from '../src/domain/free-tier/client.ts';
 import type { FreeTier } from '../src/domain/free-tier/free-tier.ts';
 import type { KeySmith } from '../src/domain/keys/virtual-key.ts';
 import type { Metrics } from '../src/domain/metrics.ts';
+import type { Pace } from '../src/domain/pace.ts';
 import type { CatalogKeyRing } from '../src/gateway/catalog-key-ring.ts';
 import type { Gateway } from '../src/gateway/gateway.ts';
 import type { KeyRing } from '../src/gateway/key-ring.ts';
@@ -21,6 +22,8 @@ export interface Platform {
   readonly patterns: PatternCompiler;
   readonly freeTier: FreeTier;
   readonly payments: PaymentProvider;
+  /** How often one client may begin a purchase. */
+  readonly checkoutPace: Pace;
   readonly gateway: Gateway;
   readonly keyRing: KeyRing;
   readonly keySmith: KeySmith;

@@ -33,7 +33,7 @@ export const checkoutRoutes: readonly RouteRow[] = [
     surface: 'catalog',
     category: null,
     credential: 'none',
-    answers: [200, 413, 502, 503],
+    answers: [200, 413, 429, 502, 503],
     // Takes none; clients that send one all the same are not turned away.
     bodyLimit: BODY_LIMIT,
     parse: () => undefined,

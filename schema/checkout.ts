@@ -10,7 +10,7 @@ import {
 import { type Checkout, isEntitled } from '../src/domain/checkout/checkout.ts';
 import type { CheckoutState } from '../src/domain/checkout/payment-event.ts';
 import type { CheckoutMode } from '../src/domain/checkout/payments.ts';
-import { Conflict, NotFound, UpstreamFailed } from '../src/domain/errors.ts';
+import { Conflict, LimitExceeded, NotFound, UpstreamFailed } from '../src/domain/errors.ts';
 import type { Page } from '../src/domain/page.ts';
 import { builder } from './builder.ts';
 import type { Connection } from './paging.ts';
@@ -137,7 +137,7 @@ builder.mutationFields((t) => ({
     type: CheckoutPageType,
     description: 'Begins a purchase of access to the catalog. Fails with UNAVAILABLE where nothing is for sale.',
     errors: {
-      types: [UpstreamFailed],
+      types: [UpstreamFailed, LimitExceeded],
       union: { name: 'CreateCheckoutResult', description: 'The page to pay on, or why there is none.' },
     },
     resolve: (_root, _args, { scope }) => createCheckout(scope, undefined),

@@ -18,6 +18,7 @@ import { traceRoutes } from '../rest-shims/traces.ts';
 import { schema } from '../schema/index.ts';
 import { DomainError } from './domain/errors.ts';
 import { FreeTierUsedUp } from './domain/free-tier/free-tier.ts';
+import { createPace } from './domain/pace.ts';
 import { createEdge } from './edge.ts';
 import type { CallRecord } from './gateway/gateway.ts';
 import { createCatalogKeyRing } from './gateway/create-catalog-key-ring.ts';
@@ -68,6 +69,9 @@ export interface App {
 
 /** Longest a reader of traces waits for records still on their way to the store. */
 const READABLE_MS = 1_000;
+
+/** Beginning a purchase is open to everyone, and each leaves a row and a session at the payment provider. */
+const CHECKOUT_PACE = { most: 60, windowMs: 3_600_000, what: 'checkouts' } as const;
 
 /** How long requests in flight may take to end once the process is told to stop. */
 const DRAIN_MS = 7_000;
@@ -143,6 +147,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     patterns: createPatternCompiler(),
     freeTier,
     payments: createStripe(settings.billing),
+    checkoutPace: createPace({ ...CHECKOUT_PACE, clock: systemClock }),
     gateway,
     keyRing,
     keySmith,

@@ -186,6 +186,7 @@ export async function openGraph(
     catalogKeys: { holds: () => false, forget() {} },
     patterns: createPatternCompiler(),
     freeTier: aFreeTier(),
+    checkoutPace: { count() {} },
     payments: createStripe({ secretKey: null, webhookSecret: null, priceId: null, mode: 'payment', apiBase: null }),
     gateway: options.gateway ?? scriptedGateway(() => [][Symbol.iterator]() as never),
     keyRing: { identify: identifyByName, forget() {} },

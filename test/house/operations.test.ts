@@ -12,7 +12,7 @@ type Row = Pick<Operation<never, unknown>, 'operation' | 'access' | 'allowance'>
 /** Operations everyone may run as often as they like, and why. Any other that is open counts against an allowance. */
 const FREE_OF_CHARGE: Readonly<Record<string, string>> = {
   checkReadiness: 'probes must always be answered',
-  createCheckout: 'whoever has used up the free tier is just who wants to buy',
+  createCheckout: 'whoever has used up the free tier is just who wants to buy; it has a pace of its own',
   openPurchase: 'its page asks again by itself, and shows what was paid for',
   replaceLostKey: 'it needs the secret of a purchase',
   takePaymentMessage: 'it takes what the payment provider signed',

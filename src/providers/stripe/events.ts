@@ -12,29 +12,33 @@ const textOf = (value: unknown): string | null => (typeof value === 'string' && 
 const idOf = (value: unknown): string | null => textOf(value) ?? textOf(fieldsOf(value)['id']);
 
 /** Statuses of a subscription that say something; `incomplete` does not. Past due has its grace: Stripe tries again. */
-const SUBSCRIPTIONS: Readonly<Record<string, PaymentFact>> = {
-  active: 'subscription_active',
-  trialing: 'subscription_active',
-  past_due: 'subscription_active',
-  paused: 'subscription_suspended',
-  unpaid: 'subscription_suspended',
-  canceled: 'subscription_ended',
-  incomplete_expired: 'subscription_ended',
-};
+const SUBSCRIPTIONS = new Map<unknown, PaymentFact>(
+  Object.entries({
+    active: 'subscription_active',
+    trialing: 'subscription_active',
+    past_due: 'subscription_active',
+    paused: 'subscription_suspended',
+    unpaid: 'subscription_suspended',
+    canceled: 'subscription_ended',
+    incomplete_expired: 'subscription_ended',
+  }),
+);
 
 /** A dispute takes money or has taken it; a mere warning, and one that was won, does not. */
-const DISPUTES: Readonly<Record<string, PaymentFact>> = {
-  needs_response: 'disputed',
-  under_review: 'disputed',
-  appeal_needs_response: 'disputed',
-  appeal_under_review: 'disputed',
-  lost: 'disputed',
-  won: 'dispute_settled',
-  prevented: 'dispute_settled',
-  warning_needs_response: 'dispute_settled',
-  warning_under_review: 'dispute_settled',
-  warning_closed: 'dispute_settled',
-};
+const DISPUTES = new Map<unknown, PaymentFact>(
+  Object.entries({
+    needs_response: 'disputed',
+    under_review: 'disputed',
+    appeal_needs_response: 'disputed',
+    appeal_under_review: 'disputed',
+    lost: 'disputed',
+    won: 'dispute_settled',
+    prevented: 'dispute_settled',
+    warning_needs_response: 'dispute_settled',
+    warning_under_review: 'dispute_settled',
+    warning_closed: 'dispute_settled',
+  }),
+);
 
 /** What a session says of its money. */
 function sessionFact({ status, payment_status: payment }: Fields): PaymentFact | null {
@@ -43,30 +47,32 @@ function sessionFact({ status, payment_status: payment }: Fields): PaymentFact |
   return payment === 'paid' || payment === 'no_payment_required' ? 'paid' : 'processing';
 }
 
-const subscriptionFact = ({ status }: Fields): PaymentFact | null => SUBSCRIPTIONS[String(status)] ?? null;
-const disputeFact = ({ status }: Fields): PaymentFact | null => DISPUTES[String(status)] ?? null;
+const subscriptionFact = ({ status }: Fields): PaymentFact | null => SUBSCRIPTIONS.get(status) ?? null;
+const disputeFact = ({ status }: Fields): PaymentFact | null => DISPUTES.get(status) ?? null;
 
 /** Every type of event we act on, and what its object then says. Any other is none of our business. */
-const FACTS: Readonly<Record<string, (object: Fields) => PaymentFact | null>> = {
-  'checkout.session.completed': sessionFact,
-  'checkout.session.async_payment_succeeded': () => 'paid',
-  'checkout.session.async_payment_failed': () => 'payment_failed',
-  'checkout.session.expired': () => 'expired',
-  'charge.refunded': ({ refunded }) => (refunded === true ? 'refunded' : null),
-  'charge.dispute.created': disputeFact,
-  'charge.dispute.updated': disputeFact,
-  'charge.dispute.closed': disputeFact,
-  'charge.dispute.funds_withdrawn': disputeFact,
-  'charge.dispute.funds_reinstated': disputeFact,
-  'customer.subscription.updated': subscriptionFact,
-  'customer.subscription.paused': subscriptionFact,
-  'customer.subscription.resumed': subscriptionFact,
-  'customer.subscription.deleted': () => 'subscription_ended',
-  'invoice.paid': () => 'paid',
-  'invoice_payment.paid': () => 'linked',
-};
+const FACTS = new Map<unknown, (object: Fields) => PaymentFact | null>(
+  Object.entries({
+    'checkout.session.completed': sessionFact,
+    'checkout.session.async_payment_succeeded': () => 'paid',
+    'checkout.session.async_payment_failed': () => 'payment_failed',
+    'checkout.session.expired': () => 'expired',
+    'charge.refunded': ({ refunded }) => (refunded === true ? 'refunded' : null),
+    'charge.dispute.created': disputeFact,
+    'charge.dispute.updated': disputeFact,
+    'charge.dispute.closed': disputeFact,
+    'charge.dispute.funds_withdrawn': disputeFact,
+    'charge.dispute.funds_reinstated': disputeFact,
+    'customer.subscription.updated': subscriptionFact,
+    'customer.subscription.paused': subscriptionFact,
+    'customer.subscription.resumed': subscriptionFact,
+    'customer.subscription.deleted': () => 'subscription_ended',
+    'invoice.paid': () => 'paid',
+    'invoice_payment.paid': () => 'linked',
+  }),
+);
 /** The types to ask Stripe for; it takes twenty at most. */
-export const EVENT_TYPES: readonly string[] = Object.keys(FACTS);
+export const EVENT_TYPES: readonly string[] = [...FACTS.keys()].map(String);
 
 /** Where objects name the others of their purchase, in the present form of the API and in earlier ones. */
 function objectsOf(object: Fields): readonly string[] {
@@ -111,7 +117,7 @@ function eventOf(about: { id: string; fact: PaymentFact; seconds: unknown }, obj
 export function paymentEventOf(event: unknown): PaymentEvent | null {
   const { id, type, created, data } = fieldsOf(event);
   const object = fieldsOf(fieldsOf(data)['object']);
-  const fact = FACTS[String(type)]?.(object) ?? null;
+  const fact = FACTS.get(type)?.(object) ?? null;
   const name = textOf(id);
   return fact === null || name === null ? null : eventOf({ id: name, fact, seconds: created }, object);
 }

@@ -96,6 +96,21 @@ describe('checkout.create', () => {
     expect(await whole(await begin(app, { body: 'x'.repeat(1.5 * 1024 * 1024) }))).toEqual(json(413, { detail }));
   });
 
+  it('checkout.create 429: sixty an hour from one address, whatever it says of itself', async () => {
+    const other = await startApp({ env: stripe.env });
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, (_, index) => begin(other, { headers: { 'x-forwarded-for': `192.0.2.${index}` } })),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    const asked = stripe.asked.length;
+    const { retryAfter, ...refused } = await whole(await begin(other));
+    const detail = 'Too many checkouts from your address. Try again later.';
+    expect(refused).toEqual({ status: 429, type: 'application/json', body: { detail } });
+    expect(Number(retryAfter)).toBeGreaterThan(3_000);
+    expect(stripe.asked.length).toBe(asked);
+    await other.stop();
+  });
+
   it('checkout.create 502: Stripe refuses; its codes are told, its words and our key are not', async () => {
     const error = {
       type: 'invalid_request_error',

@@ -242,6 +242,34 @@ export type ChatRole =
   /** The one who asks. */
   | 'USER';
 
+/** How a purchase is paid. */
+export type CheckoutMode =
+  /** Paid once. */
+  | 'PAYMENT'
+  /** Paid again and again. */
+  | 'SUBSCRIPTION';
+
+/** Where a purchase stands. */
+export type CheckoutState =
+  /** The buyer disputes the payment. */
+  | 'DISPUTED'
+  /** The subscription has ended. */
+  | 'ENDED'
+  /** The buyer never paid. */
+  | 'EXPIRED'
+  /** Not paid yet. */
+  | 'OPEN'
+  /** Paid: the only state that opens anything. */
+  | 'PAID'
+  /** The money never came. */
+  | 'PAYMENT_FAILED'
+  /** The buyer is through, the money is on its way. */
+  | 'PROCESSING'
+  /** All of it was paid back. */
+  | 'REFUNDED'
+  /** The subscription is paused or unpaid. */
+  | 'SUSPENDED';
+
 /** Every meaning a deliberate failure can have; also found as `extensions.code` of top-level errors. */
 export type ErrorCode =
   /** Something that already exists stands in the way. */
@@ -528,6 +556,44 @@ export type ChatMutation = { chat:
     | { __typename: 'RejectedError', code: ErrorCode, message: string }
     | { __typename: 'UnsupportedError', code: ErrorCode, message: string }
     | { __typename: 'UpstreamFailedError', code: ErrorCode, message: string }
+   };
+
+export type CheckoutsQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type CheckoutsQuery = { checkouts: { nodes: Array<{ id: string, mode: CheckoutMode, state: CheckoutState, paidAt: string | null, revokedAt: string | null, key: { name: string, holds: boolean } | null }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, endCursor: string | null } } };
+
+export type CreateCheckoutMutationVariables = Exact<{ [key: string]: never; }>;
+
+
+export type CreateCheckoutMutation = { createCheckout:
+    | { __typename: 'CheckoutSession', url: string }
+    | { __typename: 'LimitExceededError', code: ErrorCode, message: string }
+    | { __typename: 'UpstreamFailedError', code: ErrorCode, message: string }
+   };
+
+export type ReplaceCatalogKeyMutationVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type ReplaceCatalogKeyMutation = { replaceCatalogKey:
+    | { __typename: 'ConflictError', code: ErrorCode, message: string }
+    | { __typename: 'IssuedCatalogKey', key: string, checkout: { key: { name: string, holds: boolean } | null } }
+    | { __typename: 'NotFoundError', code: ErrorCode, message: string }
+   };
+
+export type RevokeCatalogKeyMutationVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type RevokeCatalogKeyMutation = { revokeCatalogKey:
+    | { __typename: 'Checkout', id: string, state: CheckoutState, key: { holds: boolean } | null }
+    | { __typename: 'NotFoundError', code: ErrorCode, message: string }
    };
 
 export type TwoReadsQueryVariables = Exact<{ [key: string]: never; }>;
@@ -1001,6 +1067,80 @@ export const ChatDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<ChatMutation, ChatMutationVariables>;
+export const CheckoutsDocument = new TypedDocumentString(`
+    query Checkouts($first: Int, $after: String) {
+  checkouts(first: $first, after: $after) {
+    nodes {
+      id
+      mode
+      state
+      paidAt
+      revokedAt
+      key {
+        name
+        holds
+      }
+    }
+    pageInfo {
+      hasNextPage
+      hasPreviousPage
+      endCursor
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<CheckoutsQuery, CheckoutsQueryVariables>;
+export const CreateCheckoutDocument = new TypedDocumentString(`
+    mutation CreateCheckout {
+  createCheckout {
+    __typename
+    ... on CheckoutSession {
+      url
+    }
+    ... on UserError {
+      code
+      message
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<CreateCheckoutMutation, CreateCheckoutMutationVariables>;
+export const ReplaceCatalogKeyDocument = new TypedDocumentString(`
+    mutation ReplaceCatalogKey($id: ID!) {
+  replaceCatalogKey(checkoutId: $id) {
+    __typename
+    ... on IssuedCatalogKey {
+      key
+      checkout {
+        key {
+          name
+          holds
+        }
+      }
+    }
+    ... on UserError {
+      code
+      message
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<ReplaceCatalogKeyMutation, ReplaceCatalogKeyMutationVariables>;
+export const RevokeCatalogKeyDocument = new TypedDocumentString(`
+    mutation RevokeCatalogKey($id: ID!) {
+  revokeCatalogKey(checkoutId: $id) {
+    __typename
+    ... on Checkout {
+      id
+      state
+      key {
+        holds
+      }
+    }
+    ... on UserError {
+      code
+      message
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<RevokeCatalogKeyMutation, RevokeCatalogKeyMutationVariables>;
 export const TwoReadsDocument = new TypedDocumentString(`
     query TwoReads {
   catalogEntry(id: "gpt-4o") {

@@ -1,0 +1,183 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beginPurchase, type BuyerVisit, headingOf, keyOn } from '../support/buyer.ts';
+import { type FakeStripe, startFakeStripe } from '../support/fake-stripe.ts';
+import { type ServerProcess, spawnServer } from '../support/spawn-server.ts';
+
+let folder: string;
+let stripe: FakeStripe;
+let running: ServerProcess[];
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'lensgate-checkout-'));
+  stripe = await startFakeStripe();
+  running = [];
+});
+afterEach(async () => {
+  await Promise.all(running.map((server) => server.end('SIGKILL')));
+  await stripe.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function start(env: Record<string, string> = {}): Promise<ServerProcess> {
+  const server = await spawnServer(folder, {
+    // Two free calls a day: a third one shows whether a key lifts the limit. The log says all it can.
+    env: { ...stripe.env, LENSGATE_CATALOG_DAILY_LIMIT: '2', LENSGATE_LOG_LEVEL: 'debug', ...env },
+  });
+  running.push(server);
+  return server;
+}
+
+/** The page of a purchase, at the port the process has now. */
+async function pageOf({ url }: ServerProcess, { successUrl }: BuyerVisit): Promise<string> {
+  const { pathname, search } = new URL(successUrl);
+  const answer = await fetch(`${url}${pathname}${search}`);
+  expect(answer.status).toBe(200);
+  return answer.text();
+}
+
+const catalog = async ({ url }: ServerProcess, headers: Record<string, string> = {}): Promise<number> =>
+  (await fetch(`${url}/model_catalog?page_size=1`, { headers })).status;
+
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+
+/** How far a key gets, by each way to send one and through both doors. */
+async function reach(server: ServerProcess, key: string) {
+  const graph = await fetch(`${server.url}/graphql`, {
+    method: 'POST',
+    headers: { ...bearer(key), 'content-type': 'application/json' },
+    body: JSON.stringify({ query: '{ catalogEntry(id: "gpt-4o") { id } }' }),
+  });
+  const models = await fetch(`${server.url}/v1/models`, { headers: bearer(key) });
+  return {
+    bearer: await catalog(server, bearer(key)),
+    xApiKey: await catalog(server, { 'x-api-key': key }),
+    graph: await graph.json(),
+    gateway: models.status,
+  };
+}
+
+const OPEN = { bearer: 200, xApiKey: 200, graph: { data: { catalogEntry: { id: 'gpt-4o' } } }, gateway: 401 };
+
+async function useUpFreeTier(server: ServerProcess): Promise<void> {
+  await expect.poll(() => catalog(server)).toBe(429);
+}
+
+describe('selling access', () => {
+  it('sells a key that lifts the limit of the catalog and opens nothing else, until it is refunded', async () => {
+    const server = await start();
+    await useUpFreeTier(server);
+    const visit = await beginPurchase(server.url, stripe);
+    expect(headingOf(await pageOf(server, visit))).toBe('Waiting for the payment');
+    const completed = stripe.pay(visit.payUrl);
+    expect((await stripe.deliver(server.url, completed)).status).toBe(200);
+    const key = keyOn(await pageOf(server, visit)) ?? '';
+    expect(key).toMatch(/^ck-[\w-]{32}$/);
+    expect(await reach(server, key)).toEqual(OPEN);
+    expect(await catalog(server)).toBe(429);
+
+    // A part of the money back changes nothing; all of it ends the key with the answer to the message.
+    const charge = { id: 'ch_1', object: 'charge', payment_intent: completed.data.object['payment_intent'] };
+    await stripe.deliver(server.url, stripe.happen('charge.refunded', { ...charge, refunded: false }));
+    expect(await catalog(server, bearer(key))).toBe(200);
+    await stripe.deliver(server.url, stripe.happen('charge.refunded', { ...charge, refunded: true }));
+    expect(await catalog(server, bearer(key))).toBe(429);
+    // The payment is told of again, late: what is refunded stays refunded.
+    await stripe.deliver(server.url, completed);
+    expect(await catalog(server, bearer(key))).toBe(429);
+  });
+
+  it('follows a subscription: paused, resumed, its next invoice, and its end', async () => {
+    const server = await start({ STRIPE_MODE: 'subscription' });
+    await useUpFreeTier(server);
+    const visit = await beginPurchase(server.url, stripe);
+    const completed = stripe.pay(visit.payUrl);
+    await stripe.deliver(server.url, completed);
+    const key = keyOn(await pageOf(server, visit)) ?? '';
+    const id = completed.data.object['subscription'];
+    let second = completed.created;
+    const tell = async (type: string, object: object): Promise<number> => {
+      second += 1;
+      await stripe.deliver(server.url, stripe.happen(type, { ...object }, second));
+      return catalog(server, bearer(key));
+    };
+    const subscription = (status: string) => ({ id, object: 'subscription', status });
+    expect(await tell('customer.subscription.updated', subscription('past_due'))).toBe(200);
+    expect(await tell('customer.subscription.updated', subscription('unpaid'))).toBe(429);
+    expect(await tell('customer.subscription.updated', subscription('active'))).toBe(200);
+    expect(await tell('customer.subscription.paused', subscription('paused'))).toBe(429);
+    expect(await tell('customer.subscription.resumed', subscription('active'))).toBe(200);
+    // The first invoice is paid back, by way of a payment only the invoice names.
+    const invoice = completed.data.object['invoice'];
+    const payment = { type: 'payment_intent', payment_intent: 'pi_first' };
+    await tell('invoice_payment.paid', { id: 'inpay_1', object: 'invoice_payment', invoice, payment });
+    const charge = { id: 'ch_1', object: 'charge', payment_intent: 'pi_first', refunded: true };
+    expect(await tell('charge.refunded', charge)).toBe(429);
+    const parent = { subscription_details: { subscription: id } };
+    expect(await tell('invoice.paid', { id: 'in_next', object: 'invoice', parent })).toBe(200);
+    expect(await tell('customer.subscription.deleted', subscription('canceled'))).toBe(429);
+    expect(await tell('customer.subscription.resumed', subscription('active'))).toBe(429);
+  });
+
+  it('loses nothing when it is killed between the message and the page, and between the page and the next call', async () => {
+    const first = await start();
+    const visit = await beginPurchase(first.url, stripe);
+    const completed = stripe.pay(visit.payUrl);
+    expect((await stripe.deliver(first.url, completed)).status).toBe(200);
+    await first.end('SIGKILL');
+
+    const second = await start();
+    const key = keyOn(await pageOf(second, visit)) ?? '';
+    expect(key).toMatch(/^ck-/);
+    await second.end('SIGKILL');
+
+    const third = await start();
+    await useUpFreeTier(third);
+    expect(await reach(third, key)).toEqual(OPEN);
+    expect((await stripe.deliver(third.url, completed)).status).toBe(200);
+    expect(headingOf(await pageOf(third, visit))).toBe('Your key has been shown');
+    expect([second.errors(), third.errors()].join('')).not.toContain('"level":50');
+  });
+
+  it('loses nothing when it is killed while the buyer pays, and every message is lost', async () => {
+    const first = await start();
+    const visit = await beginPurchase(first.url, stripe);
+    await first.end('SIGKILL');
+    const completed = stripe.pay(visit.payUrl);
+    // At the next start it asks what was told meanwhile.
+    const second = await start({ STRIPE_RECONCILE_SECONDS: '1' });
+    await expect.poll(async () => keyOn(await pageOf(second, visit))).toMatch(/^ck-/);
+    const charge = { id: 'ch_1', object: 'charge', payment_intent: completed.data.object['payment_intent'] };
+    stripe.happen('charge.refunded', { ...charge, refunded: true });
+    await expect.poll(async () => headingOf(await pageOf(second, visit)), { timeout: 10_000 }).toBe('No key');
+  });
+
+  it('never writes a secret into its log, its data folder or its pages', async () => {
+    const server = await start();
+    const visit = await beginPurchase(server.url, stripe);
+    const completed = stripe.pay(visit.payUrl);
+    await stripe.deliver(server.url, completed, { secret: 'whsec_wrong' });
+    await stripe.deliver(server.url, completed, { body: '{' });
+    await stripe.deliver(server.url, completed);
+    const key = keyOn(await pageOf(server, visit)) ?? '';
+    await reach(server, key);
+    await fetch(`${server.url}/billing/success?checkout=${visit.checkoutId}&secret=${visit.secret}x`);
+    stripe.fail({
+      status: 401,
+      error: { type: 'invalid_request_error', message: `Invalid API Key: ${stripe.secretKey}` },
+    });
+    expect((await fetch(`${server.url}/billing/checkout`, { method: 'POST' })).status).toBe(502);
+    await server.end('SIGTERM');
+
+    expect(server.errors()).toContain('Stripe refused the request (401');
+    const database = ['', '-wal'].map((end) =>
+      readFileSync(join(folder, `lensgate.db${end}`), { flag: 'a+' }).toString('latin1'),
+    );
+    const kept = [server.errors(), server.output(), ...database].join('\n');
+    const secrets = [stripe.secretKey, stripe.webhookSecret, visit.secret, key];
+    expect(secrets.filter((secret) => secret.length < 10 || kept.includes(secret))).toEqual([]);
+    expect(database.join('')).toContain(visit.checkoutId);
+  });
+});

@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { keyOn } from '../support/buyer.ts';
+import { type FakeStripe, startFakeStripe } from '../support/fake-stripe.ts';
+import { startApp, type TestApp } from '../support/start-app.ts';
+import {
+  CheckoutsDocument,
+  CreateCheckoutDocument,
+  ReplaceCatalogKeyDocument,
+  RevokeCatalogKeyDocument,
+  type TypedDocumentString,
+} from './generated/graphql.ts';
+import type { GraphAnswer } from './graph-house.ts';
+
+let stripe: FakeStripe;
+let app: TestApp;
+beforeAll(async () => {
+  stripe = await startFakeStripe();
+  app = await startApp({ env: { ...stripe.env, LENSGATE_CATALOG_DAILY_LIMIT: '0' } });
+});
+afterAll(async () => {
+  await app.stop();
+  await stripe.stop();
+});
+
+/** Runs an operation over the whole product: purchases are what a store and a payment provider make of them. */
+async function call<Data, Variables>(
+  document: TypedDocumentString<Data, Variables>,
+  variables: Variables,
+  { at = app, key = at.adminKey }: { readonly at?: TestApp; readonly key?: string | null } = {},
+): Promise<GraphAnswer<Data>> {
+  const answer = await fetch(`${at.url}/graphql`, {
+    method: 'POST',
+    body: JSON.stringify({ query: document.toString(), variables }),
+    headers: { 'content-type': 'application/json', ...(key === null ? {} : { authorization: `Bearer ${key}` }) },
+  });
+  return (await answer.json()) as GraphAnswer<Data>;
+}
+
+const catalog = async (key: string): Promise<number> =>
+  (await fetch(`${app.url}/model_catalog?page_size=1`, { headers: { 'x-api-key': key } })).status;
+
+/** Begins a purchase through the graph, pays it when told to, and sees its key. */
+async function purchase(end: 'paid' | 'left') {
+  const { data } = await call(CreateCheckoutDocument, {}, { key: null });
+  if (!('url' in data.createCheckout)) throw new Error(JSON.stringify(data));
+  const session = stripe.sessionAt(data.createCheckout.url);
+  const id = String(session['client_reference_id']);
+  if (end === 'left') return { id, key: '' };
+  await stripe.deliver(app.url, stripe.pay(data.createCheckout.url));
+  return { id, key: keyOn(await (await fetch(String(session['success_url']))).text()) ?? '' };
+}
+
+describe('purchases in the graph', () => {
+  it('are begun by anyone, and listed for administrators, newest first', async () => {
+    const paid = await purchase('paid');
+    const left = await purchase('left');
+    const { data } = await call(CheckoutsDocument, { first: 2 });
+    const open = { id: left.id, mode: 'PAYMENT', state: 'OPEN', paidAt: null, revokedAt: null, key: null };
+    const sold = {
+      id: paid.id,
+      mode: 'PAYMENT',
+      state: 'PAID',
+      paidAt: expect.stringMatching(/^\d{4}-.*Z$/),
+      revokedAt: null,
+      key: { name: `ck-...${paid.key.slice(-4)}`, holds: true },
+    };
+    expect(data.checkouts).toEqual({
+      nodes: [open, sold],
+      pageInfo: { hasNextPage: false, hasPreviousPage: false, endCursor: expect.any(String) },
+    });
+    const first = await call(CheckoutsDocument, { first: 1 });
+    const after = first.data.checkouts.pageInfo.endCursor;
+    const second = await call(CheckoutsDocument, { first: 1, after });
+    expect([first.data.checkouts.nodes, second.data.checkouts.nodes]).toEqual([[open], [sold]]);
+    expect([first, second].map(({ data: page }) => page.checkouts.pageInfo.hasNextPage)).toEqual([true, false]);
+  });
+
+  it.each([
+    [{ first: 0 }, 'A page holds 1 to 50 checkouts.'],
+    [{ first: 51 }, 'A page holds 1 to 50 checkouts.'],
+    [{ after: 'x' }, 'Invalid cursor.'],
+    [{ after: "1.'; drop table checkout" }, 'Invalid cursor.'],
+  ])('a list of %j is refused', async (variables, message) => {
+    const { errors } = await call(CheckoutsDocument, variables);
+    expect(errors).toMatchObject([{ message, extensions: { code: 'INVALID_INPUT' } }]);
+  });
+
+  it('lose their key to an administrator, at once and for good', async () => {
+    const { id, key } = await purchase('paid');
+    expect(await catalog(key)).toBe(200);
+    const { data } = await call(RevokeCatalogKeyDocument, { id });
+    expect(data.revokeCatalogKey).toEqual({ __typename: 'Checkout', id, state: 'PAID', key: { holds: false } });
+    expect(await catalog(key)).toBe(429);
+    const again = await call(ReplaceCatalogKeyDocument, { id });
+    expect(again.data.replaceCatalogKey).toEqual({
+      __typename: 'ConflictError',
+      code: 'CONFLICT',
+      message: 'This checkout entitles to no key.',
+    });
+  });
+
+  it('get a new key from an administrator, which ends the old one', async () => {
+    const { id, key } = await purchase('paid');
+    const { data } = await call(ReplaceCatalogKeyDocument, { id });
+    if (!('key' in data.replaceCatalogKey)) throw new Error(JSON.stringify(data));
+    const fresh = data.replaceCatalogKey.key;
+    expect(data.replaceCatalogKey.checkout.key).toEqual({ name: `ck-...${fresh.slice(-4)}`, holds: true });
+    expect([await catalog(key), await catalog(fresh)]).toEqual([429, 200]);
+  });
+
+  it.each(['nobody', '', '\0', "x' or 1=1"])('that do not exist have no key: %j', async (id) => {
+    const missing = { __typename: 'NotFoundError', code: 'NOT_FOUND', message: `checkout ${id} not found` };
+    expect((await call(RevokeCatalogKeyDocument, { id })).data.revokeCatalogKey).toEqual(missing);
+    expect((await call(ReplaceCatalogKeyDocument, { id })).data.replaceCatalogKey).toEqual(missing);
+  });
+
+  it('are for administrators only', async () => {
+    const made = await app.call('POST', '/key/generate', { user_role: 'proxy_admin_viewer' });
+    const { key } = (await made.json()) as { key: string };
+    const { id, key: catalogKey } = await purchase('paid');
+    for (const other of [key, null, catalogKey]) {
+      const answers = [
+        await call(CheckoutsDocument, {}, { key: other }),
+        await call(RevokeCatalogKeyDocument, { id }, { key: other }),
+        await call(ReplaceCatalogKeyDocument, { id }, { key: other }),
+      ];
+      expect(answers.map(({ errors }) => errors?.[0]?.extensions?.['code'])).toEqual(Array(3).fill('FORBIDDEN'));
+    }
+    expect(await catalog(catalogKey)).toBe(200);
+  });
+
+  it('say what to set where nothing is for sale, and what Stripe refused', async () => {
+    const other = await startApp();
+    const { errors } = await call(CreateCheckoutDocument, {}, { at: other, key: null });
+    expect(errors).toMatchObject([
+      {
+        message: 'Access is not for sale here: STRIPE_SECRET_KEY and STRIPE_PRICE_ID are not set.',
+        extensions: { code: 'UNAVAILABLE', retryAfterSeconds: null },
+      },
+    ]);
+    await other.stop();
+    stripe.fail({ status: 400, error: { type: 'invalid_request_error', code: 'resource_missing' } });
+    const { data } = await call(CreateCheckoutDocument, {}, { key: null });
+    stripe.fail(null);
+    expect(data.createCheckout).toEqual({
+      __typename: 'UpstreamFailedError',
+      code: 'UPSTREAM_FAILED',
+      message: 'Stripe refused the request (400, resource_missing, req_fake).',
+    });
+  });
+});

@@ -1,0 +1,217 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { InvalidInput, Unavailable, UpstreamFailed } from '../../src/domain/errors.ts';
+import { Secret } from '../../src/domain/secret.ts';
+import { EVENT_TYPES, paymentEventOf } from '../../src/providers/stripe/events.ts';
+import { createStripe, type StripeAccount } from '../../src/providers/stripe/stripe.ts';
+import { type FakeStripe, startFakeStripe } from '../support/fake-stripe.ts';
+
+let stripe: FakeStripe;
+beforeAll(async () => {
+  stripe = await startFakeStripe();
+});
+afterEach(() => stripe.fail(null));
+afterAll(() => stripe.stop());
+
+const seller = (differing: Partial<StripeAccount> = {}) =>
+  createStripe({
+    secretKey: new Secret(stripe.secretKey),
+    webhookSecret: new Secret(stripe.webhookSecret),
+    priceId: 'price_1',
+    mode: 'payment',
+    apiBase: stripe.url,
+    ...differing,
+  });
+
+const DRAFT = { checkoutId: 'checkout-1', successUrl: 'https://x.example/s', cancelUrl: 'https://x.example/c' };
+const MARK = { lensgate_checkout: 'checkout-1' };
+
+/** What an event of this type about this object is read as, in short. */
+function read(type: string, object: object) {
+  const event = paymentEventOf({ id: 'evt_1', object: 'event', type, created: 7, data: { object } });
+  return event && [event.fact, event.subject, event.objects.join(' '), event.sessionId, event.checkoutId];
+}
+
+describe('an event of Stripe', () => {
+  it('is read whole', () => {
+    const object = {
+      id: 'cs_1',
+      object: 'checkout.session',
+      status: 'complete',
+      payment_status: 'paid',
+      payment_intent: 'pi_1',
+      metadata: MARK,
+    };
+    expect(
+      paymentEventOf({ id: 'evt_1', type: 'checkout.session.completed', created: 1_700_000_000, data: { object } }),
+    ).toEqual({
+      id: 'evt_1',
+      fact: 'paid',
+      at: new Date(1_700_000_000_000),
+      subject: 'cs_1',
+      objects: ['cs_1', 'pi_1'],
+      sessionId: 'cs_1',
+      checkoutId: 'checkout-1',
+    });
+  });
+
+  const session = { id: 'cs_1', object: 'checkout.session', status: 'complete' };
+  it.each([
+    ['checkout.session.completed', { ...session, payment_status: 'unpaid' }, 'processing'],
+    ['checkout.session.completed', { ...session, payment_status: 'no_payment_required' }, 'paid'],
+    ['checkout.session.async_payment_succeeded', session, 'paid'],
+    ['checkout.session.async_payment_failed', session, 'payment_failed'],
+    ['checkout.session.expired', { ...session, status: 'expired' }, 'expired'],
+  ])('%s of %j is %s', (type, object, fact) => {
+    expect(read(type, object)?.[0]).toBe(fact);
+  });
+
+  it.each([
+    ['needs_response', 'disputed'],
+    ['under_review', 'disputed'],
+    ['lost', 'disputed'],
+    ['won', 'dispute_settled'],
+    ['warning_needs_response', 'dispute_settled'],
+    ['of_next_year', undefined],
+    ['__proto__', undefined],
+  ])('a dispute that is %s is %s', (status, fact) => {
+    const dispute = { id: 'dp_1', object: 'dispute', status, charge: 'ch_1', payment_intent: 'pi_1' };
+    expect(read('charge.dispute.updated', dispute)?.[0]).toBe(fact);
+  });
+
+  it.each([
+    ['active', 'subscription_active'],
+    ['trialing', 'subscription_active'],
+    ['past_due', 'subscription_active'],
+    ['unpaid', 'subscription_suspended'],
+    ['paused', 'subscription_suspended'],
+    ['canceled', 'subscription_ended'],
+    ['incomplete', undefined],
+  ])('a subscription that is %s is %s', (status, fact) => {
+    expect(read('customer.subscription.updated', { id: 'sub_1', status })?.[0]).toBe(fact);
+  });
+
+  it('names its purchase in the present form of the API and in earlier ones', () => {
+    const details = { subscription: 'sub_1', metadata: MARK };
+    const parent = { subscription_details: details };
+    expect(read('invoice.paid', { id: 'in_1', parent })).toEqual(['paid', 'in_1', 'in_1 sub_1', null, 'checkout-1']);
+    const old = {
+      id: 'in_1',
+      subscription: 'sub_1',
+      payment_intent: { id: 'pi_1' },
+      subscription_details: { metadata: MARK },
+    };
+    expect(read('invoice.paid', old)).toEqual(['paid', 'in_1', 'in_1 pi_1 sub_1', null, 'checkout-1']);
+    const refunded = { id: 'ch_1', refunded: true, payment_intent: 'pi_1', invoice: 'in_1', metadata: MARK };
+    expect(read('charge.refunded', refunded)).toEqual(['refunded', 'ch_1', 'ch_1 pi_1 in_1', null, 'checkout-1']);
+    const payment = { payment_intent: 'pi_1' };
+    expect(read('invoice_payment.paid', { id: 'inpay_1', invoice: 'in_1', payment })).toEqual([
+      'linked',
+      'inpay_1',
+      'inpay_1 in_1 pi_1',
+      null,
+      null,
+    ]);
+  });
+
+  it('is not believed about a checkout that a buyer could have written', () => {
+    const bought = { ...session, payment_status: 'paid', client_reference_id: 'checkout-1' };
+    expect(read('checkout.session.completed', bought)?.at(-1)).toBeNull();
+  });
+
+  it.each([
+    null,
+    'text',
+    7,
+    [],
+    {},
+    { type: 'charge.refunded' },
+    { id: 'e', type: 'charge.refunded', data: null },
+    { id: 'e', type: '__proto__', data: {} },
+  ])('says nothing when it is %j', (event) => {
+    expect(paymentEventOf(event)).toBeNull();
+  });
+
+  it.each([
+    ['charge.refunded', { id: 'ch_1', refunded: false }],
+    ['charge.refunded', { refunded: true }],
+    ['customer.created', { id: 'cus_1' }],
+  ])('%s of %j says nothing', (type, object) => {
+    expect(read(type, object)).toBeNull();
+  });
+});
+
+describe('Stripe', () => {
+  it('opens one session however often it is asked for one', async () => {
+    const [first, second] = await Promise.all([seller().openSession(DRAFT), seller().openSession(DRAFT)]);
+    expect(first).toEqual(second);
+  });
+
+  it('tells nothing of an open session, and of a paid one the same as its event', async () => {
+    const { id, url } = await seller().openSession({ ...DRAFT, checkoutId: 'checkout-2' });
+    expect(await seller().readSession(id)).toBeNull();
+    const event = paymentEventOf(stripe.pay(url));
+    const told = await seller().readSession(id);
+    expect({ ...told, id: event?.id, at: event?.at }).toEqual(event);
+    expect(told?.id).toBe(`${id}:paid`);
+  });
+
+  it('lists what it told, page by page, and only what we act on', async () => {
+    const since = 2_000_000_000;
+    for (let number = 0; number < 250; number += 1) {
+      stripe.happen('charge.refunded', { id: `ch_${number}`, refunded: true }, since + number);
+      stripe.happen('customer.created', { id: `cus_${number}` }, since + number);
+    }
+    const listed: string[] = [];
+    const asked = stripe.asked.length;
+    for await (const { subject } of seller().listEvents(new Date((since + 5) * 1000))) listed.push(subject);
+    expect(listed).toEqual(Array.from({ length: 245 }, (_, index) => `ch_${249 - index}`));
+    expect(stripe.asked.length - asked).toBe(3);
+    // The most Stripe takes in one question.
+    expect(EVENT_TYPES.length).toBeLessThanOrEqual(20);
+  });
+
+  it('checks a message without a key for the API', async () => {
+    const { Stripe } = await import('stripe');
+    const payload = JSON.stringify(stripe.happen('charge.refunded', { id: 'ch_1', refunded: true }));
+    const signature = Stripe.webhooks.generateTestHeaderString({ payload, secret: stripe.webhookSecret });
+    const bytes = new TextEncoder().encode(payload);
+    expect(await seller({ secretKey: null }).readMessage(bytes, signature)).toMatchObject({ subject: 'ch_1' });
+    // Several signatures: one that fits is enough, while the secret is being changed.
+    const other = Stripe.webhooks.generateTestHeaderString({ payload, secret: 'whsec_old' });
+    const both = `${other},${signature.split(',').at(-1)}`;
+    expect(await seller().readMessage(bytes, both)).toMatchObject({ subject: 'ch_1' });
+    await expect(seller().readMessage(bytes, other)).rejects.toThrow(InvalidInput);
+  });
+
+  it('is told by a refusal what was wrong, in words that carry no secret', async () => {
+    const refused = await seller({ secretKey: new Secret('sk_test_wrong') })
+      .openSession(DRAFT)
+      .catch((error: unknown) => error);
+    expect(refused).toEqual(
+      new UpstreamFailed('Stripe refused the request (401, req_fake).', {
+        provider: 'stripe',
+        upstreamStatus: 401,
+        upstreamType: 'StripeAuthenticationError',
+      }),
+    );
+    expect(JSON.stringify([refused, (refused as Error).stack, (refused as Error).cause ?? null])).not.toContain(
+      'sk_test_wrong',
+    );
+  });
+
+  it.each([429, 500, 503])('is away when it answers %s', async (status) => {
+    stripe.fail({ status, error: { type: 'api_error', message: 'no' } });
+    await expect(seller().readSession('cs_1')).rejects.toThrow(Unavailable);
+  });
+
+  it('is away when nobody listens', async () => {
+    await expect(seller({ apiBase: 'http://127.0.0.1:1' }).readSession('cs_1')).rejects.toThrow(Unavailable);
+  });
+
+  it('sells nothing until it is set up', async () => {
+    expect([seller().configured, seller({ priceId: null }).configured, seller({ secretKey: null }).configured]).toEqual(
+      [true, false, false],
+    );
+    await expect(seller({ secretKey: null }).readSession('cs_1')).rejects.toMatchObject({ retryAfterSeconds: null });
+  });
+});
