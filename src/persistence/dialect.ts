@@ -69,7 +69,9 @@ function driverOver(open: OpenSqlite, file: string, access: SqliteAccess): Drive
     // process wrote in between, and no waiting could help it.
     beginTransaction: (on) => command(on, access === 'readonly' ? 'begin' : 'begin immediate'),
     commitTransaction: (on) => command(on, 'commit'),
-    rollbackTransaction: (on) => command(on, 'rollback'),
+    // A full disk or a broken file makes SQLite roll back by itself; then there is nothing left to roll back, and
+    // saying so would hide why.
+    rollbackTransaction: (on) => command(on, 'rollback').catch(() => {}),
     savepoint: (on, name) => command(on, `savepoint "${name}"`),
     rollbackToSavepoint: (on, name) => command(on, `rollback to "${name}"`),
     releaseSavepoint: (on, name) => command(on, `release "${name}"`),

@@ -19,7 +19,7 @@ const AWAY = new Set([
 const AWAY_SQLSTATE = /^(?:08|40|53|55P03|57P|58)/;
 /** Failures that come without a code of their own. */
 const AWAY_MESSAGE =
-  /database is locked|database or disk is full|Connection terminated|timeout exceeded when trying to connect/;
+  /database is locked|database or disk is full|Connection terminated|is not queryable|timeout exceeded when trying to connect/;
 
 /** Whether the database could not be reached or used now, as opposed to having refused what was sent. */
 function isAway(error: unknown): boolean {

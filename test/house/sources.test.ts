@@ -70,6 +70,13 @@ describe('sources', () => {
     expect(occurrences(judged, form)).toEqual([]);
   });
 
+  it("no store uses the ORM's own transaction, which keeps a connection that fails", () => {
+    const form = /\.transactional\(/;
+    expect(occurrences([aFile('await em.transactional(work);')], form)).toHaveLength(1);
+    const files = readFiles('src/persistence/**/*.ts').map(({ path, text }) => ({ path, text: withoutComments(text) }));
+    expect(occurrences(files, form)).toEqual([]);
+  });
+
   it('no file names a folder of the machine it was written on', () => {
     const files = readFiles(
       '**/*.{ts,mjs,json,md,yaml,graphql,sql}',

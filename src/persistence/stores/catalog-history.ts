@@ -17,6 +17,7 @@ import {
   textsIn,
 } from '../rows.ts';
 import type { Tables } from '../tables.ts';
+import { transaction } from '../transaction.ts';
 import {
   changeOf,
   changeRowOf,
@@ -57,7 +58,7 @@ export function createCatalogHistory({ orm, flavour, inFlight }: Database): Cata
   const spanTable = rowTable(orm, 'catalog_span', CatalogSpanEntity);
   const reading = (): Kysely<Tables> => orm.em.fork().getKysely<Tables>({ type: 'read' });
   const writing = <Result>(work: (db: Kysely<Tables>) => Promise<Result>): Promise<Result> =>
-    inFlight.run(() => orm.em.fork().transactional((em) => work(em.getKysely<Tables>())));
+    inFlight.run(() => transaction(orm, work));
 
   const spansIn = (db: Kysely<Tables>) =>
     db.selectFrom('catalog_span').select(everyColumn(spanTable)).$castTo<SpanRow>();

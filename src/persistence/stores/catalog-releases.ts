@@ -1,9 +1,10 @@
-import type { Kysely, Selectable } from 'kysely';
+import type { Selectable } from 'kysely';
 import type { Release, ReleaseStore } from '../../domain/catalog/releases.ts';
 import type { Database } from '../database.ts';
 import { CatalogReleaseEntity } from '../entities/catalog-release.ts';
 import { everyColumn, rowTable } from '../rows.ts';
 import type { Tables } from '../tables.ts';
+import { transaction } from '../transaction.ts';
 import { storable } from './encoding.ts';
 
 type StoredRelease = Selectable<Tables['catalog_release']>;
@@ -47,8 +48,7 @@ export function createReleaseStore({ orm, inFlight }: Database): ReleaseStore {
       }),
     remove: (releases) =>
       inFlight.run(async () => {
-        await orm.em.fork().transactional(async (em) => {
-          const db: Kysely<Tables> = em.getKysely<Tables>();
+        await transaction(orm, async (db) => {
           for (const { entryId, field, value } of releases)
             await db
               .deleteFrom('catalog_release')

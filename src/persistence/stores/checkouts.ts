@@ -4,6 +4,7 @@ import type { Database } from '../database.ts';
 import { CheckoutEntity } from '../entities/checkout.ts';
 import { everyColumn, rowTable } from '../rows.ts';
 import type { Tables } from '../tables.ts';
+import { transaction } from '../transaction.ts';
 import { checkoutOf, checkoutRowOf, type CheckoutRow } from './checkout-rows.ts';
 import { findOwner, gather, keepEvent, noteSession, oneAtATime, settle } from './payment-events.ts';
 
@@ -12,8 +13,8 @@ export function createCheckoutStore({ orm, flavour, inFlight }: Database): Check
   const columns = everyColumn(rowTable(orm, 'checkout', CheckoutEntity));
   // Not the read replica: a buyer comes back within a moment of the message that says it is paid.
   const database = (): Kysely<Tables> => orm.em.fork().getKysely<Tables>();
-  const transaction = <Result>(work: (db: Kysely<Tables>) => Promise<Result>): Promise<Result> =>
-    inFlight.run(() => orm.em.fork().transactional((em) => work(em.getKysely<Tables>())));
+  const inTransaction = <Result>(work: (db: Kysely<Tables>) => Promise<Result>): Promise<Result> =>
+    inFlight.run(() => transaction(orm, work));
 
   async function findBy(db: Kysely<Tables>, column: 'id' | 'key_hash', value: string): Promise<Checkout | null> {
     const query = db.selectFrom('checkout').select(columns).where(column, '=', value).$castTo<CheckoutRow>();
@@ -30,7 +31,7 @@ export function createCheckoutStore({ orm, flavour, inFlight }: Database): Check
     findByKey: (hash) => inFlight.run(() => findBy(database(), 'key_hash', hash)),
     setSession: (id, sessionId) => inFlight.run(() => noteSession(database(), id, sessionId)),
     take: (event) =>
-      transaction(async (db) => {
+      inTransaction(async (db) => {
         await oneAtATime(db, flavour);
         const fresh = await keepEvent(db, event);
         const owner = await findOwner(db, flavour, event);
@@ -56,7 +57,7 @@ export function createCheckoutStore({ orm, flavour, inFlight }: Database): Check
         return issued.length > 0;
       }),
     revoke: (id, at) =>
-      transaction(async (db) => {
+      inTransaction(async (db) => {
         const row = db.updateTable('checkout').set({ revoked_at: at.getTime() });
         await row.where('id', '=', id).where('revoked_at', 'is', null).execute();
         return findBy(db, 'id', id);
@@ -79,7 +80,7 @@ export function createCheckoutStore({ orm, flavour, inFlight }: Database): Check
         return rows.map(checkoutOf);
       }),
     prune: (before) =>
-      transaction(async (db) => {
+      inTransaction(async (db) => {
         await oneAtATime(db, flavour);
         const old = db.deleteFrom('payment_event').where('at', '<', before.getTime());
         await old.where('checkout_id', 'is', null).execute();

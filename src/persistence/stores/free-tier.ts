@@ -5,6 +5,7 @@ import { FreeTierUseEntity } from '../entities/free-tier-use.ts';
 import { createGroupCommit, type Weight } from '../group-commit.ts';
 import { columnNames, encodeRow, rowsFrom, rowTable } from '../rows.ts';
 import type { Tables } from '../tables.ts';
+import { transaction } from '../transaction.ts';
 
 /** Reservations that may wait for their commit, and how many one commit takes. */
 const WAITING = { rows: 20_000, bytes: Number.MAX_SAFE_INTEGER };
@@ -87,8 +88,7 @@ export function createFreeTierStore({ orm, flavour, inFlight }: Database): FreeT
         if (unused.length === 0) return;
         const returned = rowsOf(unused, Number.MAX_SAFE_INTEGER);
         const same = sql`free_tier_use.day = returned.day and free_tier_use.ip_hash = returned.ip_hash`;
-        await orm.em.fork().transactional(async (em) => {
-          const db = em.getKysely<Tables>();
+        await transaction(orm, async (db) => {
           // An update locks rows in no certain order; in this one nobody waits for each other.
           if (flavour === 'postgresql')
             await sql`

@@ -8,6 +8,7 @@ import { KeySpendEntity } from '../entities/key-spend.ts';
 import { SpendRowEntity } from '../entities/spend-row.ts';
 import { columnNames, encodeRow, everyColumn, rowTable, rowsFrom, tuplesIn } from '../rows.ts';
 import type { Tables } from '../tables.ts';
+import { transaction } from '../transaction.ts';
 import { amountText, storable, storableOrNull } from './encoding.ts';
 
 type StoredRow = Selectable<Tables['spend_row']>;
@@ -159,8 +160,7 @@ export function createSpendStore({ orm, flavour, inFlight }: Database): SpendSto
       inFlight.run(async () => {
         if (rows.length === 0) return;
         const distinct = inOrder(rows);
-        const commit = (write: typeof appendNew): Promise<void> =>
-          orm.em.fork().transactional((em) => write(em.getKysely<Tables>(), distinct));
+        const commit = (write: typeof appendNew): Promise<void> => transaction(orm, (db) => write(db, distinct));
         try {
           await commit(appendFresh);
         } catch (error) {

@@ -15,6 +15,7 @@ import {
 } from '../rows.ts';
 import type { Tables } from '../tables.ts';
 import { traceRefOf } from '../trace-ref.ts';
+import { transaction } from '../transaction.ts';
 import { payloadRowOf, spanRowOf } from './span-rows.ts';
 import { emptySummaryRow, summaryOf, summaryRowOf, type SummaryRow, type TraceIdentity } from './summary-rows.ts';
 
@@ -191,7 +192,7 @@ export function createTraceIngest(
   }
 
   return async (jobs) => {
-    const grown = await inFlight.run(() => orm.em.fork().transactional((em) => write(em.getKysely<Tables>(), jobs)));
+    const grown = await inFlight.run(() => transaction(orm, (db) => write(db, jobs)));
     return jobs.map(({ spans }) => {
       const refs = new Set(spans.map(({ identity }) => identity.traceRef));
       return [...refs].flatMap((ref) => grown.get(ref) ?? []);

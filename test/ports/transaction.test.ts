@@ -1,0 +1,58 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Unavailable } from '../../src/domain/errors.ts';
+import type { Database } from '../../src/persistence/database.ts';
+import { transaction } from '../../src/persistence/transaction.ts';
+import { ENGINES, type ScratchDatabase } from './engines.ts';
+
+const onServer = ENGINES.filter(({ name }) => name === 'postgresql');
+
+/** A write as every store makes it. */
+const write = ({ orm, inFlight }: Database, statement: string): Promise<unknown> =>
+  inFlight.run(() => transaction(orm, (db) => sql.raw(statement).execute(db)));
+
+for (const engine of ENGINES.filter((one) => !onServer.includes(one)))
+  describe.skipIf(engine.missing !== null)(`a transaction over ${engine.name}`, () => {
+    let scratch: ScratchDatabase;
+    let database: Database;
+    const pragma = (text: string): Promise<unknown> => database.orm.em.fork().execute(`pragma ${text}`);
+    beforeAll(async () => {
+      scratch = await engine.create();
+      database = await scratch.openBare();
+      await write(database, 'create table note (body blob)');
+    });
+    afterAll(() => scratch.remove());
+
+    it('that fills the disk is Unavailable, and the next one has its turn', async () => {
+      await pragma('max_page_count = 20');
+      const tooMuch = write(database, 'insert into note values (zeroblob(1000000))');
+      await expect(tooMuch).rejects.toThrow(new Unavailable('The database cannot be used at the moment.'));
+      await pragma('max_page_count = 1000000');
+      await write(database, 'insert into note values (zeroblob(1000000))');
+    });
+
+    it('that cannot begin is Unavailable, and the next one has its turn', async () => {
+      await pragma('busy_timeout = 1');
+      const release = await scratch.holdWriters();
+      const refused = write(database, 'delete from note');
+      await expect(refused).rejects.toThrow(new Unavailable('The database cannot be used at the moment.'));
+      await release();
+      await write(database, 'delete from note');
+    });
+  });
+
+for (const engine of onServer)
+  describe.skipIf(engine.missing !== null)('a transaction over postgresql', () => {
+    let scratch: ScratchDatabase;
+    beforeAll(async () => {
+      scratch = await engine.create();
+    });
+    afterAll(() => scratch.remove());
+
+    it('that loses its connection gives it back, however often', async () => {
+      const database = await scratch.openBare();
+      for (let lost = 0; lost < 12; lost += 1)
+        await expect(write(database, 'select pg_terminate_backend(pg_backend_pid())')).rejects.toThrow(Unavailable);
+      await write(database, 'select 1');
+    });
+  });
