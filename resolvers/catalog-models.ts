@@ -1,6 +1,7 @@
 import type { CatalogEntry, CatalogSnapshot } from '../src/domain/catalog/catalog.ts';
 import { findModels, joinModels, type Model, type ModelFilters, type Models } from '../src/domain/catalog/models.ts';
 import { anyone } from './access.ts';
+import { stateOf } from './catalog.ts';
 import { operation } from './operation.ts';
 
 /** Worked out when first asked for, and gone with the state of the catalog. */
@@ -20,13 +21,18 @@ export interface FoundModels {
   readonly models: readonly Model[];
 }
 
-/** Every model that passes the filters, in the order of their first offers. */
+/** Filters, and the id of the state of the catalog to look in; null for the current one. */
+export interface PinnedModelFilters extends ModelFilters {
+  readonly pin: string | null;
+}
+
+/** Every model that passes the filters, in the order of their first offers. Throws InvalidInput for a state not kept. */
 export const findCatalogModels = operation({
   name: 'findCatalogModels',
   access: anyone,
   allowance: 'catalog',
-  run({ platform }, filters: ModelFilters): FoundModels {
-    const snapshot = platform.catalog.current();
+  run({ platform }, { pin, ...filters }: PinnedModelFilters): FoundModels {
+    const snapshot = stateOf(platform, pin);
     return { snapshot, models: findModels(modelsOf(snapshot).all, filters) };
   },
 });

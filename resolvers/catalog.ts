@@ -76,7 +76,7 @@ function matcherOf(model: string | null, patterns: PatternCompiler): ((id: strin
 }
 
 /** Finds in one state of the catalog; in the current one the same search gives the same object. Throws InvalidInput. */
-function searchEntries(platform: Platform, snapshot: CatalogSnapshot, search: EntrySearch): FoundEntries {
+export function searchEntries(platform: Platform, snapshot: CatalogSnapshot, search: EntrySearch): FoundEntries {
   const { filters, demands, sort } = search;
   if (demands) assertDemands(demands);
   const find = (): FoundEntries => {
@@ -88,7 +88,7 @@ function searchEntries(platform: Platform, snapshot: CatalogSnapshot, search: En
 }
 
 /** The state that a reader who pages through it has named, else the current one. Throws InvalidInput. */
-function stateOf({ catalog }: Platform, pin: string | null): CatalogSnapshot {
+export function stateOf({ catalog }: Platform, pin: string | null): CatalogSnapshot {
   if (pin === null) return catalog.current();
   const state = catalog.at(pin);
   if (state !== null) return state;
@@ -103,12 +103,18 @@ function pageOf({ snapshot, entries }: FoundEntries, page: bigint, pageSize: num
   return { snapshot, items, totalCount, hasMore: end < totalCount, page, pageSize };
 }
 
+/** A search, and the id of the state of the catalog to search in; null for the current one. */
+export interface PinnedSearch extends EntrySearch {
+  readonly pin: string | null;
+}
+
 /** Every entry that is searched for, in its order. Throws InvalidInput for a search that means nothing. */
 export const findCatalogEntries = operation({
   name: 'findCatalogEntries',
   access: anyone,
   allowance: 'catalog',
-  run: ({ platform }, search: EntrySearch): FoundEntries => searchEntries(platform, platform.catalog.current(), search),
+  run: ({ platform }, { pin, ...search }: PinnedSearch): FoundEntries =>
+    searchEntries(platform, stateOf(platform, pin), search),
 });
 
 /** Which page to give. `page` and `pageSize` are at least 1. */

@@ -13,9 +13,9 @@ import {
   providersOf,
 } from '../src/domain/catalog/models.ts';
 import { builder } from './builder.ts';
-import { CapabilityType } from './catalog-search.ts';
+import { CapabilityType, SNAPSHOT_ARG } from './catalog-search.ts';
 import { CatalogSnapshotType } from './catalog.ts';
-import { LIST_COST } from './limits.ts';
+import { LIST_COST, SEARCH_COST } from './limits.ts';
 import { type PageArgs, pageCost, pageOf } from './paging.ts';
 import { CatalogEntryType } from './refs.ts';
 
@@ -96,20 +96,22 @@ builder.queryFields((t) => ({
     {
       type: ModelType,
       description: 'The logical models of the catalog, in the order of their first offers. At most 500 a page.',
-      complexity: pageCost,
+      complexity: (page) => ({ ...pageCost(page), field: SEARCH_COST }),
       args: {
         search: t.arg.string({ description: 'Part of the name, letter case ignored.' }),
         provider: t.arg.string({ description: 'Has an offer of this provider, letter case ignored.' }),
         mode: t.arg.string({ description: 'Has an offer of this mode, letter case ignored.' }),
         minOffers: t.arg.int({ description: 'Has at least so many offers.' }),
+        snapshot: t.arg.id({ description: SNAPSHOT_ARG }),
       },
-      resolve: async (_root, { search, provider, mode, minOffers, ...page }, { scope }) =>
+      resolve: async (_root, { search, provider, mode, minOffers, snapshot, ...page }, { scope }) =>
         modelConnection(
           await findCatalogModels(scope, {
             search: search ?? null,
             provider: provider ?? null,
             mode: mode ?? null,
             minOffers: minOffers ?? null,
+            pin: snapshot ?? null,
           }),
           page,
         ),

@@ -15,7 +15,7 @@ export const CapabilityType = builder.enumType('CatalogCapability', {
 });
 
 /** Demands as a caller writes them. */
-interface DemandsInput {
+export interface DemandsInput {
   readonly maxInputUsdPerMillionTokens?: string | null | undefined;
   readonly maxOutputUsdPerMillionTokens?: string | null | undefined;
   readonly minContextWindow?: number | null | undefined;
@@ -92,6 +92,11 @@ export const SortInputType = builder.inputRef<EntrySort>('CatalogEntrySort').imp
     direction: t.field({ type: DirectionType, required: true, defaultValue: 'ascending', description: 'Which way.' }),
   }),
 });
+
+/** The argument that pins a page to a state of the catalog. */
+export const SNAPSHOT_ARG =
+  'Id of the state of the catalog to answer from, as a page before gave it: so that all pages are of one. ' +
+  'A state is kept for a while after the next one came; without this the current one answers.';
 
 /** The filters, demands and order of a search, as arguments write them. */
 interface SearchArgs {

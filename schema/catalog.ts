@@ -2,8 +2,9 @@ import { findCatalogEntries, findCatalogEntry, type FoundEntries } from '../reso
 import type { CatalogEntry, CatalogSnapshot } from '../src/domain/catalog/catalog.ts';
 import { type DeclaredFields, declaredFieldsOf, extraFieldsOf } from '../src/domain/catalog/declared-fields.ts';
 import { builder } from './builder.ts';
-import { DemandsInputType, readSearch, SortInputType } from './catalog-search.ts';
+import { DemandsInputType, readSearch, SNAPSHOT_ARG, SortInputType } from './catalog-search.ts';
 import { decimalText } from './decimal.ts';
+import { SEARCH_COST } from './limits.ts';
 import { type PageArgs, pageCost, pageOf } from './paging.ts';
 import { CatalogEntryType } from './refs.ts';
 
@@ -116,7 +117,7 @@ builder.queryFields((t) => ({
     {
       type: CatalogEntryType,
       description: 'The models of the catalog; every filter given must hold. At most 500 a page.',
-      complexity: pageCost,
+      complexity: (page) => ({ ...pageCost(page), field: SEARCH_COST }),
       args: {
         provider: t.arg.string({ description: 'Equal, letter case ignored.' }),
         mode: t.arg.string({ description: 'Equal, letter case ignored.' }),
@@ -132,9 +133,10 @@ builder.queryFields((t) => ({
         supportsResponseSchema: t.arg.boolean({ description: 'Says so, or says it does not.' }),
         where: t.arg({ type: DemandsInputType, description: 'What entries must offer besides.' }),
         sort: t.arg({ type: SortInputType, description: "Without it they come in the catalog's own order." }),
+        snapshot: t.arg.id({ description: SNAPSHOT_ARG }),
       },
       resolve: async (_root, args, { scope }) =>
-        entryConnection(await findCatalogEntries(scope, readSearch(args)), args),
+        entryConnection(await findCatalogEntries(scope, { ...readSearch(args), pin: args.snapshot ?? null }), args),
     },
     {
       name: 'CatalogEntryConnection',

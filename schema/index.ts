@@ -2,6 +2,7 @@
 /* oxlint-disable import/no-unassigned-import */
 import './errors.ts';
 import './catalog.ts';
+import './catalog-estimate.ts';
 import './catalog-history.ts';
 import './catalog-models.ts';
 import './catalog-price-history.ts';

@@ -21,6 +21,10 @@ const MAX_COST = 30_000;
 export const CALL_COST = 3_000;
 /** What a list without pages (the spans of a trace) is taken to hold. */
 export const LIST_COST = 20;
+/** A search through the whole catalog weighs as much as this many fields, however small the page of it. */
+export const SEARCH_COST = 200;
+/** A ranking of the whole catalog, likewise. */
+export const RANKING_COST = 1_000;
 /** Most tokens in one document; the typed documents of the dashboard have some hundreds. */
 export const MAX_TOKENS = 10_000;
 /** Deepest nesting of brackets in a document's text, values included. Beyond it the parser's own stack is at risk. */

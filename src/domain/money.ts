@@ -58,20 +58,35 @@ export function times(price: Rate, units: number): bigint {
 
 /** A sum of attodollars as an amount, rounded half to even once, at the end. */
 export function usdFromAtto(atto: bigint): Usd {
-  return (atto < 0n ? -divideToEven(-atto, ATTO_PER_PICO) : divideToEven(atto, ATTO_PER_PICO)) as Usd;
+  return usdFromPartsOfAtto(atto, 1n);
+}
+
+/** A sum of parts of an attodollar, of which so many make one, as an amount, rounded likewise. */
+export function usdFromPartsOfAtto(sum: bigint, parts: bigint): Usd {
+  const divisor = ATTO_PER_PICO * parts;
+  return (sum < 0n ? -divideToEven(-sum, divisor) : divideToEven(sum, divisor)) as Usd;
 }
 
 export function addUsd(left: Usd, right: Usd): Usd {
   return (left + right) as Usd;
 }
 
-/** Plain decimal text of an amount, without exponent or trailing zeros: `0.000125`. */
+/** Plain decimal text of a whole number of 10^-digits, without exponent or trailing zeros: `0.000125`. */
+export function fixedText(value: bigint, digits: number): string {
+  const negative = value < 0n;
+  const text = (negative ? -value : value).toString().padStart(digits + 1, '0');
+  const fraction = text.slice(-digits).replace(/0+$/, '');
+  return `${negative ? '-' : ''}${text.slice(0, -digits)}${fraction === '' ? '' : `.${fraction}`}`;
+}
+
+/** An amount in USD. */
 export function usdText(amount: Usd): string {
-  const negative = amount < 0n;
-  const digits = (negative ? -amount : amount).toString().padStart(PICO_DIGITS + 1, '0');
-  const whole = digits.slice(0, -PICO_DIGITS);
-  const fraction = digits.slice(-PICO_DIGITS).replace(/0+$/, '');
-  return `${negative ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`;
+  return fixedText(amount, PICO_DIGITS);
+}
+
+/** A price of one token in USD. */
+export function rateText(price: Rate): string {
+  return fixedText(price, ATTO_DIGITS);
 }
 
 /** The nearest double, for wires that carry money as a JSON number. */

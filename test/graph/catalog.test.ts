@@ -94,6 +94,9 @@ describe('catalogEntries', () => {
               "hasPreviousPage": false,
               "startCursor": "MDpncHQtNG8",
             },
+            "snapshot": {
+              "id": "snapshot-1",
+            },
             "totalCount": 2,
           },
         },

@@ -46,8 +46,8 @@ export function anEntry(id: string, row: Readonly<Record<string, unknown>> = {})
   return { id, provider: String(provider), mode: String(mode), row: { litellm_provider: provider, mode, ...row } };
 }
 
-const snapshotOf = (entries: readonly CatalogEntry[]): CatalogSnapshot => ({
-  id: 'snapshot-1',
+const snapshotOf = (entries: readonly CatalogEntry[], count: number): CatalogSnapshot => ({
+  id: `snapshot-${count}`,
   takenAt: NOW,
   source: 'embedded',
   entries,
@@ -139,7 +139,8 @@ export async function openGraph(
   const reads = { listSpans: 0, findBySpans: 0 };
   const keys = new Map<string, VirtualKey>();
   const lines: LogLine[] = [];
-  let catalog = snapshotOf(options.entries ?? []);
+  let catalog = snapshotOf(options.entries ?? [], 1);
+  const states = [catalog];
   const platform: Platform = {
     stores: {
       catalogHistory: options.history ?? noHistory,
@@ -179,7 +180,7 @@ export async function openGraph(
         held: 0,
         looks: { taken: 0, unchanged: 0, refused: 0, failed: 0 },
       }),
-      at: (id) => (id === catalog.id ? catalog : null),
+      at: (id) => states.find((state) => state.id === id) ?? null,
       held: () => [],
       release: async () => null,
     },
@@ -249,7 +250,8 @@ export async function openGraph(
     /** Stores spans as if this owner's key had sent them, and tells who watches. */
     ingest: (owner: Owner, ...spans: readonly Span[]) => storeSpans(platform, [{ owner, spans }]),
     replaceCatalog(entries: readonly CatalogEntry[]) {
-      catalog = snapshotOf(entries);
+      catalog = snapshotOf(entries, states.length + 1);
+      states.push(catalog);
     },
     async close() {
       door.close();

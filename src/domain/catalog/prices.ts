@@ -44,7 +44,7 @@ export function readTariff(row: PriceRow): Tariff | null {
   const steps = stepsOf(row);
   const [first] = steps;
   // A flat price beside steps is that of the first, unless a configuration set it: so it wins.
-  const base = tokenPricesOf({ ...first?.row, ...row });
+  const base = tokenPricesOf(first ? { ...first.row, ...row } : row);
   if (base.input === null && base.output === null) return null;
   const raised = first
     ? steps.slice(1).map(({ above, row: step }) => ({ above, prices: tokenPricesOf({ ...row, ...step }) }))
@@ -65,10 +65,12 @@ const RAISED = new RegExp(`^(${TOKEN_PRICES})_above_(\\d+)k_tokens$`);
 /** Tiers written as `<price>_above_<n>k_tokens`. What a tier does not name stays as it is below. */
 function tiersOf(row: PriceRow): readonly Tier[] {
   const byBound = new Map<string, Record<string, unknown>>();
-  for (const [key, value] of Object.entries(row)) {
+  for (const key of Object.keys(row)) {
+    // The cheap question first: most keys are no prices, and a sort asks thousands of rows.
+    if (!key.includes('_above_')) continue;
     const [, price, bound] = RAISED.exec(key) ?? [];
-    if (price === undefined || bound === undefined || rateFrom(value) === null) continue;
-    byBound.set(bound, { ...byBound.get(bound), [price]: value });
+    if (price === undefined || bound === undefined || rateFrom(row[key]) === null) continue;
+    byBound.set(bound, { ...byBound.get(bound), [price]: row[key] });
   }
   return [...byBound].map(([bound, raised]) => ({
     above: Number(bound) * 1000,
@@ -97,12 +99,27 @@ function stepsOf(row: PriceRow): readonly Step[] {
     .toSorted((left, right) => left.above - right.above);
 }
 
-const BATCH = /_batches$/;
+const BATCH = '_batches';
 
 /** The row with its prices for work sent as a batch in place of the usual ones; the row itself when it has none. */
 export function batchRowOf(row: PriceRow): PriceRow {
-  const batch = Object.entries(row).filter(([key, price]) => BATCH.test(key) && rateFrom(price) !== null);
-  return batch.length === 0
-    ? row
-    : { ...row, ...Object.fromEntries(batch.map(([key, price]) => [key.replace(BATCH, ''), price])) };
+  const batch = Object.keys(row).filter((key) => key.endsWith(BATCH) && rateFrom(row[key]) !== null);
+  if (batch.length === 0) return row;
+  return { ...row, ...Object.fromEntries(batch.map((key) => [key.slice(0, -BATCH.length), row[key]])) };
+}
+
+/** The keys under which the map has the prices. */
+const KEYS: Readonly<Record<keyof TokenPrices, string>> = {
+  input: 'input_cost_per_token',
+  output: 'output_cost_per_token',
+  cacheRead: 'cache_read_input_token_cost',
+  cacheWrite: 'cache_creation_input_token_cost',
+  reasoning: 'output_cost_per_reasoning_token',
+};
+
+/** Whether a price has one for batches beside it, at a tier (its bound) or at the base (null). */
+export function hasBatchPrice(row: PriceRow, kind: keyof TokenPrices, above: number | null): boolean {
+  const raised = above === null ? null : `${KEYS[kind]}_above_${above / 1000}k_tokens`;
+  const isRaised = raised !== null && [raised, `${raised}${BATCH}`].some((key) => rateFrom(row[key]) !== null);
+  return rateFrom(row[`${isRaised ? raised : KEYS[kind]}${BATCH}`]) !== null;
 }

@@ -11,7 +11,7 @@ interface Tariffs {
 const read = new WeakMap<CatalogEntry, Tariffs>();
 
 /** Read once per entry: entries never change, and a sort looks at thousands. */
-function tariffsOf(entry: CatalogEntry): Tariffs {
+export function tariffsOf(entry: CatalogEntry): Tariffs {
   const known = read.get(entry);
   if (known) return known;
   const usual = readTariff(entry.row);

@@ -295,6 +295,40 @@ export type ErrorCode =
   /** The upstream answered with a failure, or did not answer. */
   | 'UPSTREAM_FAILED';
 
+/** What a line of an estimate is for. */
+export type EstimateLineKind =
+  /** Input tokens read from a cache. */
+  | 'CACHE_READ'
+  /** Input tokens written to a cache. */
+  | 'CACHE_WRITE'
+  /** Input tokens that no cache has to do with. */
+  | 'INPUT'
+  /** Output tokens without reasoning. */
+  | 'OUTPUT'
+  /** Reasoning tokens. */
+  | 'REASONING'
+  /** A fee per request. */
+  | 'REQUEST';
+
+/** What about an estimate is not as asked for, or not known. */
+export type EstimateNote =
+  /** Some of the batch share has no batch price: counted at the usual one. */
+  | 'BATCH_PRICE_MISSING'
+  /** A request is larger than the last tier that is priced: counted at that tier. */
+  | 'BEYOND_PRICED_RANGE'
+  /** It caches, but reading has no price of its own: counted as plain input. */
+  | 'CACHE_READ_PRICE_MISSING'
+  /** It caches, but writing has no price of its own: counted as plain input. */
+  | 'CACHE_WRITE_PRICE_MISSING'
+  /** The map does not say that it caches: cached tokens are counted as plain input. */
+  | 'CACHING_NOT_STATED'
+  /** The map does not say how much input it takes: the request may not fit. */
+  | 'CONTEXT_WINDOW_UNKNOWN'
+  /** It is cheaper at some hours; counted at the usual price. */
+  | 'OFF_PEAK_PRICES_IGNORED'
+  /** All at zero: free, sold by subscription, or a price that nobody looked up. The map does not say which. */
+  | 'PRICED_ZERO';
+
 /** What a new key is to be. */
 export type GenerateKeyInput = {
   /** What people call it; unique. */
@@ -406,6 +440,32 @@ export type SpendStatus =
   /** Answered. */
   | 'SUCCESS';
 
+/** What is to be done. Shares are decimals from 0 to 1. */
+export type WorkloadInput = {
+  /** How much of the work may be sent as batches. */
+  batchShare?: string;
+  /** How much of the input is read from a cache. */
+  cacheHitRate?: string;
+  /** How much of the input is written to a cache; with `cacheHitRate` at most 1. */
+  cacheWriteRate?: string;
+  /** Input tokens of one request, cached ones included. */
+  inputTokens: number;
+  /** As `model` of `catalogEntries`. */
+  model?: string | null | undefined;
+  /** Only entries with one of these modes, letter case ignored. */
+  modes?: Array<string>;
+  /** Output tokens of one request, reasoning included. */
+  outputTokens: number;
+  /** Only entries of this provider, letter case ignored. */
+  provider?: string | null | undefined;
+  /** How much of the output is reasoning. */
+  reasoningShare?: string;
+  /** How many requests; at least 1. */
+  requests?: number;
+  /** What entries must offer. */
+  where?: CatalogEntryDemands | null | undefined;
+};
+
 export type CatalogEntriesQueryVariables = Exact<{
   provider?: string | null | undefined;
   mode?: string | null | undefined;
@@ -413,6 +473,7 @@ export type CatalogEntriesQueryVariables = Exact<{
   supportsVision?: boolean | null | undefined;
   where?: CatalogEntryDemands | null | undefined;
   sort?: CatalogEntrySort | null | undefined;
+  snapshot?: string | number | null | undefined;
   first?: number | null | undefined;
   after?: string | null | undefined;
   last?: number | null | undefined;
@@ -420,7 +481,7 @@ export type CatalogEntriesQueryVariables = Exact<{
 }>;
 
 
-export type CatalogEntriesQuery = { catalogEntries: { totalCount: number, nodes: Array<{ id: string, provider: string | null, mode: string | null, maxInputTokens: number | null, inputCostPerToken: string | null, outputCostPerToken: string | null, supportsVision: boolean | null }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
+export type CatalogEntriesQuery = { catalogEntries: { totalCount: number, snapshot: { id: string }, nodes: Array<{ id: string, provider: string | null, mode: string | null, maxInputTokens: number | null, inputCostPerToken: string | null, outputCostPerToken: string | null, supportsVision: boolean | null }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
 
 export type CatalogEntryQueryVariables = Exact<{
   id: string | number;
@@ -428,6 +489,16 @@ export type CatalogEntryQueryVariables = Exact<{
 
 
 export type CatalogEntryQuery = { catalogEntry: { id: string, provider: string | null, mode: string | null, maxInputTokens: number | null, maxOutputTokens: number | null, maxTokens: number | null, inputCostPerToken: string | null, outputCostPerToken: string | null, cacheReadInputTokenCost: string | null, inputCostPerAudioToken: string | null, outputCostPerReasoningToken: string | null, deprecationDate: string | null, supportsFunctionCalling: boolean | null, supportsParallelFunctionCalling: boolean | null, supportsVision: boolean | null, supportsAudioInput: boolean | null, supportsAudioOutput: boolean | null, supportsPromptCaching: boolean | null, supportsReasoning: boolean | null, supportsResponseSchema: boolean | null, supportsSystemMessages: boolean | null, supportsWebSearch: boolean | null, extraFields: unknown } | null };
+
+export type EstimateWorkloadQueryVariables = Exact<{
+  input: WorkloadInput;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  snapshot?: string | number | null | undefined;
+}>;
+
+
+export type EstimateWorkloadQuery = { estimateWorkload: { totalCount: number, unpricedCount: number, tooSmallCount: number, snapshot: { id: string }, nodes: Array<{ total: string, perRequest: string, tierAboveTokens: number | null, notes: Array<EstimateNote>, entry: { id: string, provider: string | null }, lines: Array<{ kind: EstimateLineKind, batch: boolean, quantity: string, rate: string, cost: string }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type PriceHistoryQueryVariables = Exact<{
   entry: string | number;
@@ -494,6 +565,7 @@ export type ModelsQueryVariables = Exact<{
   minOffers?: number | null | undefined;
   first?: number | null | undefined;
   after?: string | null | undefined;
+  snapshot?: string | number | null | undefined;
 }>;
 
 
@@ -717,7 +789,7 @@ export const SpanFactsFragmentDoc = new TypedDocumentString(`
 }
     `, {"fragmentName":"SpanFacts"}) as unknown as TypedDocumentString<SpanFactsFragment, unknown>;
 export const CatalogEntriesDocument = new TypedDocumentString(`
-    query CatalogEntries($provider: String, $mode: String, $model: String, $supportsVision: Boolean, $where: CatalogEntryDemands, $sort: CatalogEntrySort, $first: Int, $after: String, $last: Int, $before: String) {
+    query CatalogEntries($provider: String, $mode: String, $model: String, $supportsVision: Boolean, $where: CatalogEntryDemands, $sort: CatalogEntrySort, $snapshot: ID, $first: Int, $after: String, $last: Int, $before: String) {
   catalogEntries(
     provider: $provider
     mode: $mode
@@ -725,12 +797,16 @@ export const CatalogEntriesDocument = new TypedDocumentString(`
     supportsVision: $supportsVision
     where: $where
     sort: $sort
+    snapshot: $snapshot
     first: $first
     after: $after
     last: $last
     before: $before
   ) {
     totalCount
+    snapshot {
+      id
+    }
     nodes {
       id
       provider
@@ -778,6 +854,44 @@ export const CatalogEntryDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<CatalogEntryQuery, CatalogEntryQueryVariables>;
+export const EstimateWorkloadDocument = new TypedDocumentString(`
+    query EstimateWorkload($input: WorkloadInput!, $first: Int, $after: String, $snapshot: ID) {
+  estimateWorkload(
+    input: $input
+    first: $first
+    after: $after
+    snapshot: $snapshot
+  ) {
+    totalCount
+    unpricedCount
+    tooSmallCount
+    snapshot {
+      id
+    }
+    nodes {
+      entry {
+        id
+        provider
+      }
+      total
+      perRequest
+      tierAboveTokens
+      notes
+      lines {
+        kind
+        batch
+        quantity
+        rate
+        cost
+      }
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<EstimateWorkloadQuery, EstimateWorkloadQueryVariables>;
 export const PriceHistoryDocument = new TypedDocumentString(`
     query PriceHistory($entry: ID!, $from: DateTime, $to: DateTime) {
   priceHistory(entry: $entry, from: $from, to: $to) {
@@ -909,7 +1023,7 @@ export const ModelDocument = new TypedDocumentString(`
 }
     `) as unknown as TypedDocumentString<ModelQuery, ModelQueryVariables>;
 export const ModelsDocument = new TypedDocumentString(`
-    query Models($search: String, $provider: String, $mode: String, $minOffers: Int, $first: Int, $after: String) {
+    query Models($search: String, $provider: String, $mode: String, $minOffers: Int, $first: Int, $after: String, $snapshot: ID) {
   models(
     search: $search
     provider: $provider
@@ -917,6 +1031,7 @@ export const ModelsDocument = new TypedDocumentString(`
     minOffers: $minOffers
     first: $first
     after: $after
+    snapshot: $snapshot
   ) {
     totalCount
     snapshot {

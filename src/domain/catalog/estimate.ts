@@ -1,0 +1,220 @@
+import { type Rate, rateFrom, type Usd, usdFromPartsOfAtto } from '../money.ts';
+import type { CatalogEntry, TokenPrices } from './catalog.ts';
+import { tokenLimitOf } from './declared-fields.ts';
+import { hasBatchPrice, tierFor } from './prices.ts';
+import { tariffsOf } from './tariffs.ts';
+import { NO_SHARE, type Share, WHOLE, type Workload } from './workload.ts';
+
+/** What a line of an estimate is for. */
+type LineKind = 'input' | 'cache_read' | 'cache_write' | 'output' | 'reasoning' | 'request';
+
+/** What about an estimate is not as asked for, or not known. */
+export type EstimateNote =
+  | 'PRICED_ZERO'
+  | 'CACHING_NOT_STATED'
+  | 'CACHE_READ_PRICE_MISSING'
+  | 'CACHE_WRITE_PRICE_MISSING'
+  | 'BATCH_PRICE_MISSING'
+  | 'BEYOND_PRICED_RANGE'
+  | 'CONTEXT_WINDOW_UNKNOWN'
+  | 'OFF_PEAK_PRICES_IGNORED';
+
+/** Part of an estimate: so much of something at a price. */
+export interface EstimateLine {
+  readonly kind: LineKind;
+  readonly batch: boolean;
+  /** Tokens, or requests, in 10^-18: shares make parts of one. */
+  readonly quantity: bigint;
+  readonly rate: Rate;
+  readonly cost: Usd;
+}
+
+/** What a workload costs by one entry. */
+export interface Estimate {
+  readonly entry: CatalogEntry;
+  /** The sum of the lines. */
+  readonly total: Usd;
+  readonly perRequest: Usd;
+  readonly lines: readonly EstimateLine[];
+  readonly notes: readonly EstimateNote[];
+  /** The tier that one request falls into, as its bound; null at the base prices. */
+  readonly tierAbove: number | null;
+}
+
+/** Entries by what a workload costs, the cheapest first, equals in the order of the catalog. */
+export interface Ranking {
+  readonly entries: readonly CatalogEntry[];
+  /** Entries that no price is known for, of all that were looked at. */
+  readonly unpriced: number;
+  /** Entries that say that such a request does not fit. */
+  readonly tooSmall: number;
+}
+
+/** Digits of a quantity: two shares in billionths are multiplied. */
+export const QUANTITY_DIGITS = 18;
+const PARTS = WHOLE * WHOLE;
+
+/** Which price a kind of token has, and which one holds where that is missing. */
+const PRICES: Readonly<Record<Exclude<LineKind, 'request'>, readonly (keyof TokenPrices)[]>> = {
+  input: ['input'],
+  cache_read: ['cacheRead', 'input'],
+  cache_write: ['cacheWrite', 'input'],
+  output: ['output'],
+  reasoning: ['reasoning', 'output'],
+};
+
+interface Need {
+  readonly kind: LineKind;
+  readonly batch: boolean;
+  readonly quantity: bigint;
+}
+
+/** Everything a workload needs, whoever does it; what it needs nothing of is left out. */
+function needsOf(workload: Workload): readonly Need[] {
+  const { requests, inputTokens, outputTokens, cacheHitRate, cacheWriteRate, batchShare, reasoningShare } = workload;
+  const input = BigInt(requests) * BigInt(inputTokens);
+  const output = BigInt(requests) * BigInt(outputTokens);
+  const amounts: readonly (readonly [LineKind, bigint])[] = [
+    ['input', input * (WHOLE - cacheHitRate - cacheWriteRate)],
+    ['cache_read', input * cacheHitRate],
+    ['cache_write', input * cacheWriteRate],
+    ['output', output * (WHOLE - reasoningShare)],
+    ['reasoning', output * reasoningShare],
+    ['request', BigInt(requests) * WHOLE],
+  ];
+  const lanes = [
+    [false, (WHOLE - batchShare) as Share],
+    [true, batchShare],
+  ] as const;
+  return lanes.flatMap(([batch, share]) =>
+    share === NO_SHARE
+      ? []
+      : amounts.flatMap(([kind, amount]) => (amount === 0n ? [] : [{ kind, batch, quantity: amount * share }])),
+  );
+}
+
+/** Whether an entry caches at all: by its flag, or for want of one by having a price for it. */
+function caches({ row }: CatalogEntry, prices: TokenPrices): boolean {
+  const flag = row['supports_prompt_caching'];
+  return typeof flag === 'boolean' ? flag : prices.cacheRead !== null;
+}
+
+interface Lane {
+  readonly prices: TokenPrices;
+  readonly above: number | null;
+}
+
+/** The prices that hold for requests of this size; without those for caches where the entry has none. */
+function laneOf(entry: CatalogEntry, lane: 'usual' | 'batch', inputTokens: number): Lane | null {
+  const tariff = tariffsOf(entry)[lane];
+  if (tariff === null) return null;
+  const tier = tierFor(tariff, inputTokens);
+  const prices = tier?.prices ?? tariff.base;
+  const above = tier?.above ?? null;
+  return caches(entry, prices)
+    ? { prices, above }
+    : { prices: { ...prices, cacheRead: null, cacheWrite: null }, above };
+}
+
+interface Charge extends Need {
+  readonly rate: Rate;
+  /** The price it was taken from; null for a fee per request. */
+  readonly from: keyof TokenPrices | null;
+}
+
+/** What an entry charges for each need; null when it does not say. */
+function chargesOf(entry: CatalogEntry, needs: readonly Need[], inputTokens: number): readonly Charge[] | null {
+  const usual = laneOf(entry, 'usual', inputTokens);
+  const batch = laneOf(entry, 'batch', inputTokens);
+  if (usual === null || batch === null) return null;
+  const charges: Charge[] = [];
+  for (const need of needs) {
+    if (need.kind === 'request') {
+      const fee = rateFrom(entry.row['input_cost_per_request']);
+      if (fee !== null) charges.push({ ...need, rate: fee, from: null });
+      continue;
+    }
+    const { prices } = need.batch ? batch : usual;
+    const from = PRICES[need.kind].find((price) => prices[price] !== null);
+    const rate = from === undefined ? null : prices[from];
+    if (from === undefined || rate === null) return null;
+    charges.push({ ...need, rate, from });
+  }
+  return charges;
+}
+
+const costOf = (charges: readonly Charge[]): bigint =>
+  charges.reduce((sum, { rate, quantity }) => sum + rate * quantity, 0n);
+
+const below = (limit: number | undefined, tokens: number): boolean => limit !== undefined && limit < tokens;
+
+/** Ranks entries by what a workload costs. Those that no price is known for, or that it does not fit, are counted. */
+export function rankEntries(entries: readonly CatalogEntry[], workload: Workload): Ranking {
+  const { inputTokens, outputTokens } = workload;
+  const needs = needsOf(workload);
+  const modes = new Set(workload.modes.map((mode) => mode.toLowerCase()));
+  const priced: { readonly entry: CatalogEntry; readonly cost: bigint }[] = [];
+  let unpriced = 0;
+  let tooSmall = 0;
+  for (const entry of entries) {
+    if (!modes.has((entry.mode ?? '').toLowerCase())) continue;
+    const { max_input_tokens: mostInput, max_output_tokens: mostOutput } = entry.row;
+    if (below(tokenLimitOf(mostInput), inputTokens) || below(tokenLimitOf(mostOutput), outputTokens)) {
+      tooSmall += 1;
+      continue;
+    }
+    const charges = chargesOf(entry, needs, inputTokens);
+    if (charges === null) unpriced += 1;
+    else priced.push({ entry, cost: costOf(charges) });
+  }
+  const ranked = priced.toSorted((left, right) => (left.cost === right.cost ? 0 : left.cost < right.cost ? -1 : 1));
+  return { entries: ranked.map(({ entry }) => entry), unpriced, tooSmall };
+}
+
+function notesOf(entry: CatalogEntry, workload: Workload, charges: readonly Charge[]): readonly EstimateNote[] {
+  const { usual } = tariffsOf(entry);
+  const lane = laneOf(entry, 'usual', workload.inputTokens);
+  const batchLane = laneOf(entry, 'batch', workload.inputTokens);
+  if (usual === null || lane === null || batchLane === null) return [];
+  const asks = (kind: LineKind, from: keyof TokenPrices): boolean =>
+    charges.some((charge) => charge.kind === kind && charge.from === from);
+  const tier = tierFor(usual, workload.inputTokens);
+  const caching = caches(entry, tier?.prices ?? usual.base);
+  const cacheAsked = workload.cacheHitRate + workload.cacheWriteRate > 0n && workload.inputTokens > 0;
+  const unbatched = charges.some(
+    ({ batch, from }) => batch && from !== null && !hasBatchPrice(entry.row, from, batchLane.above),
+  );
+  const facts: readonly (readonly [EstimateNote, boolean])[] = [
+    ['PRICED_ZERO', lane.prices.input === 0n && (lane.prices.output ?? 0n) === 0n],
+    ['CACHING_NOT_STATED', cacheAsked && !caching],
+    ['CACHE_READ_PRICE_MISSING', caching && asks('cache_read', 'input')],
+    ['CACHE_WRITE_PRICE_MISSING', caching && asks('cache_write', 'input')],
+    ['BATCH_PRICE_MISSING', unbatched],
+    ['BEYOND_PRICED_RANGE', usual.pricedUpTo !== null && workload.inputTokens > usual.pricedUpTo],
+    ['CONTEXT_WINDOW_UNKNOWN', tokenLimitOf(entry.row['max_input_tokens']) === undefined],
+    ['OFF_PEAK_PRICES_IGNORED', entry.row['off_peak_pricing'] !== undefined],
+  ];
+  return facts.flatMap(([note, holds]) => (holds ? [note] : []));
+}
+
+/** What a workload costs by an entry, line by line; null when the entry does not say. */
+export function estimate(entry: CatalogEntry, workload: Workload): Estimate | null {
+  const { inputTokens, requests } = workload;
+  const charges = chargesOf(entry, needsOf(workload), inputTokens);
+  if (charges === null) return null;
+  let sum = 0n;
+  // Lines are rounded as the sum grows, so that they add up to the total, which is rounded once.
+  const lines = charges.map(({ kind, batch, quantity, rate }): EstimateLine => {
+    const before = usdFromPartsOfAtto(sum, PARTS);
+    sum += rate * quantity;
+    return { kind, batch, quantity, rate, cost: (usdFromPartsOfAtto(sum, PARTS) - before) as Usd };
+  });
+  return {
+    entry,
+    total: usdFromPartsOfAtto(sum, PARTS),
+    perRequest: usdFromPartsOfAtto(sum, PARTS * BigInt(requests)),
+    lines,
+    notes: notesOf(entry, workload, charges),
+    tierAbove: laneOf(entry, 'usual', inputTokens)?.above ?? null,
+  };
+}

@@ -1,0 +1,53 @@
+import { InvalidInput } from '../errors.ts';
+
+declare const share: unique symbol;
+
+/** A part of a whole, from 0 to 1, in billionths. */
+export type Share = bigint & { readonly [share]: true };
+
+const DIGITS = 9;
+/** The whole. */
+export const WHOLE = 1_000_000_000n as Share;
+export const NO_SHARE = 0n as Share;
+
+/** What is to be done, and how. */
+export interface Workload {
+  /** How many requests. */
+  readonly requests: number;
+  /** Of one request; cached ones included. */
+  readonly inputTokens: number;
+  /** Of one request; reasoning included. */
+  readonly outputTokens: number;
+  /** How much of the input is read from a cache. */
+  readonly cacheHitRate: Share;
+  /** How much of the input is written to a cache. */
+  readonly cacheWriteRate: Share;
+  /** How much of the work may be sent as batches. */
+  readonly batchShare: Share;
+  /** How much of the output is reasoning. */
+  readonly reasoningShare: Share;
+  /** Only entries with one of these modes, letter case ignored. */
+  readonly modes: readonly string[];
+}
+
+const fault = (name: string, rule: string, message: string): InvalidInput =>
+  new InvalidInput(`\`${name}\` ${message}.`, [{ path: [name], rule, message }]);
+
+/** A share as decimal text has it. Throws InvalidInput when it is none, or finer than a billionth. */
+export function shareFrom(name: string, text: string): Share {
+  const [, whole = '', fraction = ''] = /^(\d+)(?:\.(\d+))?$/.exec(text) ?? [];
+  const digits = fraction.replace(/0+$/, '');
+  if (digits.length > DIGITS) throw fault(name, 'precision', `must have at most ${DIGITS} decimals`);
+  const value = BigInt(whole + digits.padEnd(DIGITS, '0')) as Share;
+  if (whole === '' || value > WHOLE) throw fault(name, 'range', 'must be between 0 and 1');
+  return value;
+}
+
+/** Throws InvalidInput for a workload that cannot be. */
+export function assertWorkload({ requests, inputTokens, outputTokens, cacheHitRate, cacheWriteRate }: Workload): void {
+  if (requests < 1) throw fault('requests', 'range', 'must be at least 1');
+  if (inputTokens < 0) throw fault('inputTokens', 'range', 'must not be below zero');
+  if (outputTokens < 0) throw fault('outputTokens', 'range', 'must not be below zero');
+  if (cacheHitRate + cacheWriteRate > WHOLE)
+    throw fault('cacheWriteRate', 'range', 'and `cacheHitRate` must not be more than 1 together');
+}

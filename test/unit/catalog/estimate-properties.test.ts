@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import type { CatalogEntry } from '../../../src/domain/catalog/catalog.ts';
+import { estimate, rankEntries } from '../../../src/domain/catalog/estimate.ts';
+import { tierFor } from '../../../src/domain/catalog/prices.ts';
+import { tariffsOf } from '../../../src/domain/catalog/tariffs.ts';
+import { NO_SHARE, shareFrom, WHOLE, type Workload } from '../../../src/domain/catalog/workload.ts';
+import { loadEmbeddedSnapshot } from '../../../src/runtime/catalog-snapshot.ts';
+import { randomFrom } from '../../support/random.ts';
+
+const { entries } = loadEmbeddedSnapshot();
+const random = randomFrom(20_261_121);
+
+function someWorkload(): Workload {
+  const hit = random(1001);
+  const share = (thousandths: number) => shareFrom('share', (thousandths / 1000).toFixed(3));
+  return {
+    requests: 1 + random(1_000_000),
+    inputTokens: random(300_000),
+    outputTokens: random(4000),
+    cacheHitRate: share(hit),
+    cacheWriteRate: share(random(1001 - hit)),
+    batchShare: share(random(1001)),
+    reasoningShare: share(random(1001)),
+    modes: ['chat', 'responses', 'completion'],
+  };
+}
+
+const workloads = Array.from({ length: 5 }, someWorkload);
+const sample = entries.filter((_entry, index) => index % 7 === 0);
+const totalOf = (entry: CatalogEntry, workload: Workload): bigint | null => estimate(entry, workload)?.total ?? null;
+
+/** Entries of the sample whose first total is larger than the second. */
+function dearer(first: (entry: CatalogEntry) => bigint | null, second: (entry: CatalogEntry) => bigint | null) {
+  let compared = 0;
+  const wrong = sample.filter((entry) => {
+    const [left, right] = [first(entry), second(entry)];
+    if (left === null || right === null) return false;
+    compared += 1;
+    return left > right;
+  });
+  expect(compared).toBeGreaterThan(300);
+  return wrong.map(({ id }) => id);
+}
+
+/** Whether no tier is cheaper than what is below it. */
+function onlyRises(entry: CatalogEntry): boolean {
+  const { usual, batch } = tariffsOf(entry);
+  return [usual, batch].every((tariff) => {
+    const steps = tariff ? [tariff.base, ...tariff.tiers.map(({ prices }) => prices).toReversed()] : [];
+    return steps.every((prices, index) =>
+      (['input', 'output', 'cacheRead', 'cacheWrite', 'reasoning'] as const).every(
+        (kind) => index === 0 || (steps[index - 1]?.[kind] ?? 0n) <= (prices[kind] ?? steps[index - 1]?.[kind] ?? 0n),
+      ),
+    );
+  });
+}
+
+describe.each(workloads.map((workload, index) => [index, workload] as const))(
+  'a random workload, %i',
+  (_index, work) => {
+    it('has lines that add up to the total', () => {
+      const wrong = sample.filter((entry) => {
+        const made = estimate(entry, work);
+        return made !== null && made.lines.reduce((sum, { cost }) => sum + cost, 0n) !== made.total;
+      });
+      expect(wrong).toEqual([]);
+    });
+
+    it('is never cheaper with more requests or more output', () => {
+      const more = { ...work, requests: work.requests + 1 };
+      const longer = { ...work, outputTokens: work.outputTokens + 1000 };
+      expect(
+        dearer(
+          (entry) => totalOf(entry, work),
+          (entry) => totalOf(entry, more),
+        ),
+      ).toEqual([]);
+      expect(
+        dearer(
+          (entry) => totalOf(entry, work),
+          (entry) => totalOf(entry, longer),
+        ),
+      ).toEqual([]);
+    });
+
+    it('is never cheaper with more input, where no tier is', () => {
+      const larger = { ...work, inputTokens: work.inputTokens + 150_000 };
+      expect(
+        dearer(
+          (entry) => (onlyRises(entry) ? totalOf(entry, work) : null),
+          (entry) => totalOf(entry, larger),
+        ),
+      ).toEqual([]);
+    });
+
+    it('is never dearer as batches, where no batch price is', () => {
+      const cheaper = (entry: CatalogEntry): boolean => {
+        const [usual, batch] = [tariffsOf(entry).usual, tariffsOf(entry).batch].map(
+          (tariff) => tariff && (tierFor(tariff, work.inputTokens)?.prices ?? tariff.base),
+        );
+        return (['input', 'output', 'cacheRead', 'cacheWrite', 'reasoning'] as const).every(
+          (kind) => (batch?.[kind] ?? 0n) <= (usual?.[kind] ?? 0n),
+        );
+      };
+      const batched = { ...work, batchShare: WHOLE };
+      const unbatched = { ...work, batchShare: NO_SHARE };
+      expect(
+        dearer(
+          (entry) => (cheaper(entry) ? totalOf(entry, batched) : null),
+          (entry) => totalOf(entry, unbatched),
+        ),
+      ).toEqual([]);
+    });
+
+    it('ranks every entry of its modes once, or counts it', () => {
+      const { entries: ranked, unpriced, tooSmall } = rankEntries(entries, work);
+      const asked = entries.filter(({ mode }) => work.modes.includes(mode ?? ''));
+      expect(ranked.length + unpriced + tooSmall).toBe(asked.length);
+      expect(new Set(ranked).size).toBe(ranked.length);
+      const totals = ranked.map((entry) => totalOf(entry, work) ?? -1n);
+      expect(totals).toEqual(totals.toSorted((left, right) => (left < right ? -1 : Number(left > right))));
+      expect(totals.includes(-1n)).toBe(false);
+    });
+  },
+);
