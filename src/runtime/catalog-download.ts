@@ -22,7 +22,7 @@ export interface Download {
 }
 
 /** A map is some three megabytes; more than this is something else. */
-const MOST_BYTES = 32 * 1024 * 1024;
+const MOST_BYTES = 16 * 1024 * 1024;
 /** A source that asks to be left alone for longer is asked again after this all the same. */
 const MOST_ASKED_MS = 24 * 3_600_000;
 /** Hosts of raw files ask for a name that says who calls. */
@@ -103,9 +103,12 @@ async function readAll(response: FetchedResponse): Promise<Uint8Array> {
   return Buffer.concat(chunks, size);
 }
 
+/** Messages of the HTTP client that have no code, and how they are told. */
+const TOLD: Readonly<Record<string, string>> = { 'redirect count exceeded': 'too many redirects' };
+
 /** The code of the deepest cause, else its name: never a text, which could carry the address and what is in it. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown error';
   if (error.cause instanceof Error) return reasonOf(error.cause);
-  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+  return 'code' in error && typeof error.code === 'string' ? error.code : (TOLD[error.message] ?? error.name);
 }

@@ -53,6 +53,23 @@ it('follows the address it is told, and survives what comes from there', async (
   expect(after).toBe(3_000);
 });
 
+it.each([
+  ['re:(a+)+$', 200],
+  ['re:(.*a){20}b', 200],
+  [`re:${'(x?)'.repeat(100)}`, 200],
+  ['re:((((.{0,900}){0,900}){0,900}){0,900})', 400],
+  [`re:${'('.repeat(300)}`, 400],
+])('answers the pattern %s in no more than linear time', async (model, status) => {
+  const app = await startApp();
+  const answer = await fetch(`${app.url}/model_catalog?page_size=1&model=${encodeURIComponent(model)}`);
+  const body = (await answer.json()) as { readonly detail?: string };
+  await app.stop();
+  expect([answer.status, body.detail?.startsWith("Invalid regex in 'model' param: ") ?? null]).toEqual([
+    status,
+    status === 400 ? true : null,
+  ]);
+});
+
 it('refuses a query of a megabyte and goes on serving', async () => {
   const app = await startApp();
   const huge = await fetch(`${app.url}/model_catalog?model=${'x'.repeat(1024 * 1024)}`).then(

@@ -1,11 +1,10 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createCatalogSource, type RefreshingCatalog } from '../../src/runtime/catalog-source.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
-import { openCatalogDoor } from '../contract/catalog/catalog-door.ts';
 import { type Answer, mapOf, playUpstream, recordingLog, sends, type Upstream } from '../support/price-map-upstream.ts';
 
 let upstream: Upstream;
@@ -191,44 +190,5 @@ describe('following a file', () => {
     await source.refresh();
     expect(source.current().find('m0')?.row['version']).toBe(2);
     rmSync(folder, { recursive: true });
-  });
-});
-
-const MAPS = ['model_prices_prev.json', 'model_prices.json'].map(
-  (name) => new URL(`../../../shared/data/${name}`, import.meta.url),
-);
-const present = MAPS.every((map) => existsSync(map));
-if (!present) console.warn('SKIPPED: the two real price maps (../shared/data/model_prices*.json) are not here.');
-
-describe.skipIf(!present)('two real maps, swapped while clients page', () => {
-  interface List {
-    readonly data: readonly { readonly id: string }[];
-    readonly total_count: number;
-    readonly has_more: boolean;
-  }
-
-  it('are each served whole', async () => {
-    const bodies = MAPS.map((map) => readFileSync(map));
-    let version = 0;
-    upstream.answers((response) => void response.end(bodies[(version += 1) % 2]));
-    const source = follow();
-    await source.refresh();
-    const door = await openCatalogDoor(source);
-    const swaps = new AbortController();
-    const counts = new Set<number>();
-    const clients = Array.from({ length: 16 }, async (_, client) => {
-      for (let page = 1 + (client % 5); !swaps.signal.aborted; page = page >= 6 ? 1 : page + 1) {
-        const list = (await (await fetch(`${door.url}/model_catalog?page_size=500&page=${page}`)).json()) as List;
-        counts.add(list.total_count);
-        const expected = Math.max(0, Math.min(500, list.total_count - (page - 1) * 500));
-        expect([list.data.length, list.has_more]).toEqual([expected, page * 500 < list.total_count]);
-      }
-    });
-    const paged = Promise.all(clients);
-    for (let swap = 0; swap < 4; swap += 1) await source.refresh();
-    swaps.abort();
-    await paged;
-    await door.close();
-    expect([...counts].toSorted((left, right) => left - right)).toEqual([2_982, 2_984]);
   });
 });

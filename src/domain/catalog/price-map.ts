@@ -1,4 +1,5 @@
 import { faultOf } from './declared-fields.ts';
+import { isDeeperThan } from './nesting.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -7,6 +8,10 @@ const NOT_MODELS: ReadonlySet<string> = new Set(['sample_spec', 'fallback_genera
 
 /** Fewer models than this is no catalog but an accident. */
 const LEAST_MODELS = 50;
+/** More models than this is no catalog either: ten times what there is. */
+const MOST_MODELS = 50_000;
+/** Levels of a row; the deepest real one has four. */
+const MOST_LEVELS = 16;
 /** A map that lost more than this share of its models at once was cut, not edited. */
 const MOST_SHRINK = 0.5;
 
@@ -25,11 +30,14 @@ export function modelsOf(map: unknown): readonly PricedModel[] | null {
 export function mapFault(models: readonly PricedModel[] | null, currentCount: number): string | null {
   if (models === null) return 'the price map is no JSON object';
   if (models.length < LEAST_MODELS) return `the price map has ${models.length} models, fewer than ${LEAST_MODELS}`;
+  if (models.length > MOST_MODELS) return `the price map has ${models.length} models, more than ${MOST_MODELS}`;
   if (models.length < currentCount * MOST_SHRINK)
     return `the price map shrank from ${currentCount} to ${models.length} models`;
   for (const [id, row] of models) {
     const fault = faultOf(id, row);
     if (fault !== null) return fault;
+    if (isDeeperThan(MOST_LEVELS, row))
+      return `entry '${id.slice(0, 100)}': nested more than ${MOST_LEVELS} levels deep`;
   }
   return null;
 }

@@ -27,6 +27,17 @@ describe('a price map', () => {
       'the price map has 49 models, fewer than 50',
     ]);
   });
+  it('has at most fifty thousand', () => {
+    expect([mapFault(models(50_000), 0), mapFault(models(50_001), 0)]).toEqual([
+      null,
+      'the price map has 50001 models, more than 50000',
+    ]);
+  });
+  it('has rows of at most sixteen levels', () => {
+    const nested = (levels: number): unknown => (levels === 0 ? 1 : [nested(levels - 1)]);
+    const faults = [15, 16].map((levels) => mapFault([...models(60), ['x', { deep: nested(levels) }]], 0));
+    expect(faults).toEqual([null, "entry 'x': nested more than 16 levels deep"]);
+  });
   it('may shrink to half, not below', () => {
     expect([mapFault(models(100), 200), mapFault(models(99), 200)]).toEqual([
       null,

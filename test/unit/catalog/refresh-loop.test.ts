@@ -11,11 +11,11 @@ describe('looking at the source', () => {
   const HOUR = 3_600;
 
   /** A source that refuses every time, and how often it was asked. Waits of an hour grow no longer by that. */
-  function refusing(refreshSeconds: number) {
+  function refusing(refreshSeconds: number, headers: Record<string, string> = {}) {
     let asked = 0;
     const fetch = () => {
       asked += 1;
-      return Promise.resolve(new Response(null, { status: 500 }));
+      return Promise.resolve(new Response(null, { status: 429, headers }));
     };
     const source = createCatalogSource({
       url: 'http://test',
@@ -47,6 +47,20 @@ describe('looking at the source', () => {
     await vi.advanceTimersByTimeAsync(HOUR * 1000);
     source.stop();
     expect(asked()).toBe(2);
+  });
+
+  it.each([
+    ['seconds', String(3 * HOUR)],
+    ['a date', new Date(Date.UTC(2026, 0, 1, 3)).toUTCString()],
+  ])('leaves a source alone that asks for it, in %s', async (_in, retryAfter) => {
+    vi.setSystemTime(Date.UTC(2026, 0, 1));
+    const { source, asked } = refusing(HOUR, { 'retry-after': retryAfter });
+    source.start();
+    await vi.advanceTimersByTimeAsync(3 * HOUR * 1000 - 1);
+    const before = asked();
+    await vi.advanceTimersByTimeAsync(1);
+    source.stop();
+    expect([before, asked()]).toEqual([1, 2]);
   });
 
   it('does not begin when the interval is zero', async () => {

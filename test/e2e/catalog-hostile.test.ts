@@ -1,0 +1,169 @@
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { CatalogSnapshot } from '../../src/domain/catalog/catalog.ts';
+import { createCatalogSource, type RefreshingCatalog } from '../../src/runtime/catalog-source.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { openCatalogDoor } from '../contract/catalog/catalog-door.ts';
+import { type Answer, mapOf, playUpstream, recordingLog, sends, type Upstream } from '../support/price-map-upstream.ts';
+
+let upstream: Upstream;
+let source: RefreshingCatalog;
+let good: CatalogSnapshot;
+
+beforeEach(async () => {
+  upstream = await playUpstream(sends(mapOf(3_000)));
+  const { log } = recordingLog();
+  source = createCatalogSource({ url: upstream.url, refreshSeconds: 60, clock: systemClock, log, timeoutMs: 1_000 });
+  await source.refresh();
+  good = source.current();
+});
+afterEach(() => {
+  source.stop();
+  upstream.close();
+});
+
+const sendsText =
+  (text: string, type = 'text/plain'): Answer =>
+  (response) =>
+    void response.writeHead(200, { 'content-type': type }).end(text);
+const withModel = (row: string): string => `${JSON.stringify(mapOf(3_000)).slice(0, -1)},"bad":${row}}`;
+/** Sends this again and again, for as long as anyone listens. */
+const sendsForEver =
+  (piece: string): Answer =>
+  (response) => {
+    const send = (): void => {
+      while (!response.destroyed && response.write(piece));
+    };
+    response.on('drain', send).on('error', () => {});
+    send();
+  };
+
+describe('the last good data stays when upstream', () => {
+  it.each<[string, Answer, string | RegExp]>([
+    ['sends an HTML page', sendsText('<html>Log in</html>', 'text/html'), /^the price map is no JSON/],
+    ['sends text that is not UTF-8', (response) => void response.end(Buffer.of(0x7b, 0xff, 0x7d)), /is no JSON/],
+    ['writes NaN', sendsText(withModel('{"input_cost_per_token":NaN}')), /^the price map is no JSON/],
+    [
+      'writes NaN as text',
+      sendsText(withModel('{"input_cost_per_token":"NaN"}')),
+      "entry 'bad': input_cost_per_token is no price",
+    ],
+    [
+      'writes a price beyond all numbers',
+      sendsText(withModel('{"output_cost_per_token":1e999}')),
+      "entry 'bad': output_cost_per_token is no price",
+    ],
+    [
+      'writes a list for a price',
+      sendsText(withModel('{"input_cost_per_token":[1]}')),
+      "entry 'bad': input_cost_per_token is no price",
+    ],
+    [
+      'writes a limit with a fraction',
+      sendsText(withModel('{"max_tokens":"1.5"}')),
+      "entry 'bad': max_tokens is no integer",
+    ],
+    [
+      'nests without end',
+      sendsText(withModel(`{"x":${'['.repeat(5_000)}${']'.repeat(5_000)}}`)),
+      "entry 'bad': nested more than 16 levels deep",
+    ],
+    ['nests deeper than can be read', sendsText('['.repeat(4_000_000)), /price map/],
+    [
+      'sends models without end',
+      sendsText(`{${Array.from({ length: 50_001 }, (_, at) => `"${at}x":{}`).join()}}`),
+      'the price map has 50001 models, more than 50000',
+    ],
+    ['sends an endless body', sendsForEver('x'.repeat(65_536)), 'the source sends more than 16777216 bytes'],
+    [
+      'sends a gzip bomb',
+      (response) =>
+        void response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(64 * 1024 * 1024))),
+      'the source sends more than 16777216 bytes',
+    ],
+    [
+      'sends gzip that is none',
+      (response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end('plain'),
+      /^the source cannot be read: /,
+    ],
+    [
+      'sends less than it announced',
+      (response) => {
+        response.writeHead(200, { 'content-length': 100_000 }).write('{"a":', () => response.destroy());
+      },
+      /^the source cannot be read: /,
+    ],
+    ['drips', (response) => void response.writeHead(200).write('{'), 'the source cannot be read: TimeoutError'],
+    ['says nothing at all', () => {}, 'the source cannot be read: TimeoutError'],
+    ['speaks no HTTP', (response) => void response.socket?.end('SSH-2.0-OpenSSH\r\n'), /^the source cannot be read: /],
+    [
+      'redirects in a circle',
+      (response) => void response.writeHead(302, { location: '/map.json' }).end(),
+      'the source cannot be read: too many redirects',
+    ],
+    [
+      'redirects to a file',
+      (response) => void response.writeHead(302, { location: 'file:///etc/passwd' }).end(),
+      /^the source cannot be read: /,
+    ],
+    [
+      'says that nothing changed, though it gave nothing to ask by',
+      (response) => void response.writeHead(304).end(),
+      'the source answered 304',
+    ],
+    ['forbids', (response) => void response.writeHead(403).end(), 'the source answered 403'],
+    ['fails', (response) => void response.writeHead(503, { 'retry-after': 'soon' }).end(), 'the source answered 503'],
+    ['sends a part', (response) => void response.writeHead(206).end('{}'), 'the source answered 206'],
+  ])('%s', async (_what, answer, reason) => {
+    upstream.answers(answer);
+    await source.refresh();
+    const { lastError } = source.status();
+    expect([source.current() === good, source.status().looks.taken]).toEqual([true, 1]);
+    expect(lastError).toMatch(reason);
+    upstream.answers(sends(mapOf(3_000, 2)));
+    await source.refresh();
+    expect([source.current() === good, source.status().lastError]).toEqual([false, null]);
+  });
+});
+
+describe('a map is taken', () => {
+  it.each(['image/png', 'application/octet-stream', ''])('whatever its content type says: "%s"', async (type) => {
+    upstream.answers(sendsText(JSON.stringify(mapOf(3_000, 2)), type));
+    await source.refresh();
+    expect(source.current().find('m0')?.row['version']).toBe(2);
+  });
+  it('from where it was moved to', async () => {
+    const moved = sends(mapOf(3_000, 2));
+    upstream.answers((response, headers, request) => {
+      if (request.url === '/map.json') response.writeHead(301, { location: '/moved' }).end();
+      else moved(response, headers, request);
+    });
+    await source.refresh();
+    expect(source.current().find('m0')?.row['version']).toBe(2);
+  });
+  it('with numbers written as text, which are served as numbers', async () => {
+    const row = { max_tokens: '8192', input_cost_per_token: '1e-6', supports_vision: 'yes' };
+    upstream.answers(sends({ ...mapOf(3_000), texts: row }));
+    await source.refresh();
+    const door = await openCatalogDoor(source);
+    const entry = (await (await fetch(`${door.url}/model_catalog/texts`)).json()) as Record<string, unknown>;
+    await door.close();
+    expect([entry['max_tokens'], entry['input_cost_per_token'], entry['supports_vision']]).toEqual([8192, 1e-6, true]);
+  });
+  it('without its prices below zero, of any kind', async () => {
+    const row = { mode: 'chat', input_cost_per_token: -1, output_cost_per_image: '-0.01' };
+    upstream.answers(sends({ ...mapOf(3_000), owed: row }));
+    await source.refresh();
+    expect([source.current().find('owed')?.row, source.held().map(({ reason }) => reason)]).toEqual([
+      { mode: 'chat' },
+      ['negative', 'negative'],
+    ]);
+  });
+  it('with ids that would break a plain object', async () => {
+    const odd = '"__proto__":{"mode":"chat"},"constructor":{"mode":"chat"},"":{"mode":"chat"}';
+    upstream.answers(sendsText(`${JSON.stringify(mapOf(3_000)).slice(0, -1)},${odd}}`));
+    await source.refresh();
+    const found = ['__proto__', 'constructor', '', 'toString'].map((id) => source.current().find(id)?.mode ?? null);
+    expect(found).toEqual(['chat', 'chat', 'chat', null]);
+  });
+});

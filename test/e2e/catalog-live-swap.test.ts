@@ -1,0 +1,118 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { sharedData } from '../support/catalog-maps.ts';
+import { playUpstream, type Upstream } from '../support/price-map-upstream.ts';
+import { readFileSync } from 'node:fs';
+import { startApp, type TestApp } from '../support/start-app.ts';
+
+const FILES = ['model_prices_prev.json', 'model_prices.json'].map(sharedData);
+const MAPS = FILES.flatMap((file) => (file === null ? [] : [readFileSync(file)]));
+const COUNTS = [2_982, 2_984];
+const CLIENTS = 16;
+const PASSES = 4;
+
+interface List {
+  readonly data: readonly { readonly id: string }[];
+  readonly total_count: number;
+  readonly has_more: boolean;
+}
+
+let upstream: Upstream;
+let app: TestApp;
+/** Maps sent so far. */
+let sent: number;
+
+const start = async (options: Parameters<typeof startApp>[0] = {}): Promise<TestApp> =>
+  startApp({
+    ...options,
+    env: {
+      LITELLM_MODEL_COST_MAP_URL: upstream.url,
+      LENSGATE_CATALOG_REFRESH_SECONDS: '1',
+      LENSGATE_CATALOG_DAILY_LIMIT: '1000000',
+    },
+  });
+async function page(search: string): Promise<{ status: number; state: string; list: List }> {
+  const answer = await fetch(`${app.url}/model_catalog?page_size=500&${search}`);
+  const state = answer.headers.get('x-catalog-snapshot') ?? '';
+  return { status: answer.status, state, list: (await answer.json()) as List };
+}
+const source = async (): Promise<string> => {
+  const { catalog } = (await (await fetch(`${app.url}/health/readiness`)).json()) as { catalog: { source: string } };
+  return catalog.source;
+};
+
+describe.skipIf(MAPS.length < 2)('two real maps, swapped live', () => {
+  beforeEach(async () => {
+    sent = 0;
+    // Every look finds the other map, so that every look swaps.
+    upstream = await playUpstream((response) => {
+      sent += 1;
+      response.end(MAPS[sent % 2]);
+    });
+    app = await start();
+    await vi.waitUntil(async () => (await source()) === 'upstream', { timeout: 20_000, interval: 20 });
+  });
+  afterEach(async () => {
+    upstream.close();
+    await app.stop();
+  });
+
+  it(`give ${CLIENTS} clients who page by pin one whole list each, always of one state`, async () => {
+    /** The list of every state, as the first client read it. */
+    const lists = new Map<string, string>();
+
+    async function readAll(): Promise<void> {
+      const ids: string[] = [];
+      const first = await page('page=1');
+      for (let at = 1, more = true; more; at += 1) {
+        const { status, state, list } = at === 1 ? first : await page(`page=${at}&snapshot=${first.state}`);
+        expect([status, state, list.total_count]).toEqual([200, first.state, first.list.total_count]);
+        ids.push(...list.data.map(({ id }) => id));
+        more = list.has_more;
+      }
+      expect([ids.length, new Set(ids).size]).toEqual([first.list.total_count, first.list.total_count]);
+      const text = ids.join('\n');
+      expect(lists.get(first.state) ?? text).toBe(text);
+      lists.set(first.state, text);
+    }
+
+    const swapsBefore = sent;
+    await Promise.all(
+      Array.from({ length: CLIENTS }, async () => {
+        for (let pass = 0; pass < PASSES || sent < swapsBefore + 3; pass += 1) await readAll();
+      }),
+    );
+    expect(new Set([...lists.values()].map((text) => text.split('\n').length))).toEqual(new Set(COUNTS));
+  });
+
+  it('give a client without a pin pages that are each whole, and whose state tells where lists differ', async () => {
+    const totals = new Map<string, Set<number>>();
+    const swapsBefore = sent;
+    for (let at = 1; sent < swapsBefore + 3 || totals.size < 2; at = at >= 6 ? 1 : at + 1) {
+      const { state, list } = await page(`page=${at}`);
+      totals.set(state, (totals.get(state) ?? new Set()).add(list.total_count));
+      expect([list.data.length, list.has_more]).toEqual([
+        Math.max(0, Math.min(500, list.total_count - (at - 1) * 500)),
+        at * 500 < list.total_count,
+      ]);
+    }
+    expect([...totals.values()].map(({ size }) => size)).toEqual([...totals].map(() => 1));
+  });
+
+  it('are served as they were after a restart with the network cut, and what is built in where nothing was kept', async () => {
+    upstream.close();
+    // A look may be under way: its end is what the next one fails after.
+    const lastError = async () =>
+      ((await (await fetch(`${app.url}/health/readiness`)).json()) as { catalog: { last_error: string | null } })
+        .catalog.last_error;
+    await vi.waitUntil(async () => (await lastError()) !== null, { timeout: 20_000, interval: 20 });
+    const before = await page('page=6');
+    await app.stop({ keepData: true });
+    app = await start({ dataDir: app.dataDir });
+    const after = await page('page=6');
+    expect([await source(), after]).toEqual(['upstream', before]);
+    await app.stop();
+    app = await start();
+    const fresh = await page('page=1');
+    expect([await source(), fresh.status, fresh.list.total_count >= 4_000]).toEqual(['embedded', 200, true]);
+  });
+});
