@@ -63,8 +63,9 @@ describe('introspection', () => {
     expect(await messages('{ __schema { queryType { name } } }')).toEqual({
       __schema: { queryType: { name: 'Query' } },
     });
+    // Every new field may be one more near miss; the nearest comes first.
     expect(await messages('{ catalogEntrys { totalCount } }')).toEqual([
-      'Cannot query field "catalogEntrys" on type "Query". Did you mean "catalogEntry" or "catalogEntries"?',
+      expect.stringMatching(/^Cannot query field "catalogEntrys" on type "Query"\. Did you mean "catalogEntry", /),
     ]);
   });
 
