@@ -15,6 +15,8 @@ const RETRY_MS = 1_000;
 export interface CounterHouse {
   readonly store: FreeTierStore;
   readonly limit: number;
+  /** How long the store may take to answer. */
+  readonly answerMs: number;
   /** Milliseconds that only ever grow. */
   readonly monotonicMs: () => number;
   /** Told of a reservation made in advance that failed; nobody waited for it. */
@@ -134,21 +136,21 @@ export class FreeTierCounter {
   }
 
   #reserve(): Promise<void> {
-    const { store, limit, monotonicMs } = this.#house;
+    const { store, limit, monotonicMs, answerMs } = this.#house;
     const day = this.#day;
     const calls = blockSize(limit, this.#used, this.#waiting);
     const asking = store.reserve({ day: dayText(day), ipHash: this.ipHash, calls }, limit);
-    return this.#occupy(
-      asking.then(({ granted, used }) => {
-        this.#retryMs = 0;
-        // Midnight came in between: these belong to a day that is over.
-        if (day !== this.#day) return;
-        this.#left += granted;
-        this.#used = used;
-        this.#refillAt = Math.floor(granted / 2);
-        if (used >= limit) this.#fullUntilMs = monotonicMs() + FULL_MS;
-      }),
-    );
+    // What comes too late for those who waited is still there for those who come after.
+    const answered = asking.then(({ granted, used }) => {
+      this.#retryMs = 0;
+      // Midnight came in between: these belong to a day that is over.
+      if (day !== this.#day) return;
+      this.#left += granted;
+      this.#used = used;
+      this.#refillAt = Math.floor(granted / 2);
+      if (used >= limit) this.#fullUntilMs = monotonicMs() + FULL_MS;
+    });
+    return this.#occupy(inTime(answered, answerMs));
   }
 
   /** With nothing else under way, so that what the store counts and what is left here fit together. */
@@ -156,13 +158,26 @@ export class FreeTierCounter {
     while (this.#busy !== null) await this.#busy.catch(() => {});
     const day = today();
     if (day !== this.#day) this.#begin(day);
+    const { store, answerMs } = this.#house;
     let requests = 0;
-    const reading = this.#house.store.usedOn(dayText(day), this.ipHash).then((used) => {
+    const answered = store.usedOn(dayText(day), this.ipHash).then((used) => {
       requests = Math.max(0, used - (day === this.#day ? this.#left : 0));
     });
+    const reading = inTime(answered, answerMs);
     // A failed reading is the reader's failure, not of those who wait to be counted.
     void this.#occupy(reading.catch(() => {}));
     await reading;
     return requests;
+  }
+}
+
+/** As the work settles, or rejects when it takes too long. */
+async function inTime(work: Promise<void>, ms: number): Promise<void> {
+  const late = Promise.withResolvers<never>();
+  const alarm = setTimeout(() => late.reject(new Error(`The store has not answered in ${ms} ms.`)), ms);
+  try {
+    await Promise.race([work, late.promise]);
+  } finally {
+    clearTimeout(alarm);
   }
 }

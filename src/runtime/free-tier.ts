@@ -21,6 +21,8 @@ const MOST_LOOKED_AT = 64;
 const IDLE_MS = 300_000;
 /** Most rows one statement gives back or deletes: others write in between. */
 const STEP = 500;
+/** How long callers wait for the store before they are told that it does not answer. */
+const ANSWER_MS = 5_000;
 /** Keys no store knows that an address may try in a minute; after that its keys are not looked up. */
 const MOST_MISSES = 20;
 const MISSES_MS = 60_000;
@@ -47,6 +49,7 @@ export interface FreeTierOptions {
   /** Told of work in the background that failed: nobody waits for it, and nothing is lost but allowance. */
   readonly failed: (error: unknown) => void;
   readonly mostClients?: number;
+  readonly answerMs?: number;
 }
 
 /**
@@ -54,8 +57,8 @@ export interface FreeTierOptions {
  * handed out of memory. ADR 0016.
  */
 export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
-  const { store, paidKeys, ipHash, limit, clock, failed, mostClients = MOST_CLIENTS } = options;
-  const house = { store, limit, failed, monotonicMs: () => clock.monotonicMs() };
+  const { store, paidKeys, ipHash, limit, clock, failed, mostClients = MOST_CLIENTS, answerMs = ANSWER_MS } = options;
+  const house = { store, limit, failed, answerMs, monotonicMs: () => clock.monotonicMs() };
   const counters = new Map<string, FreeTierCounter>();
   let hand = counters.entries();
   const misses = new Map<string, { count: number; readonly untilMs: number }>();

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { aFreeTier } from '../support/free-tier.ts';
 import { CatalogEntryDocument, FreeTierUsageDocument, TwoReadsDocument } from './generated/graphql.ts';
-import { anEntry, openGraph } from './graph-house.ts';
+import { anEntry, eventually, openGraph } from './graph-house.ts';
 
 const CLOCK = { now: () => new Date('2026-11-21T23:58:30.000Z'), monotonicMs: () => 0 };
 const READS = {
@@ -60,6 +60,30 @@ describe('a request that reads the catalog', () => {
     expect(await used()).toBe(1);
   });
 
+  it('counts once when it follows changes, however many come', async () => {
+    await open(5);
+    const leaving = new AbortController();
+    const answer = await fetch(house.url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+      body: JSON.stringify({ query: 'subscription { catalogChanges { missed changes { entryId } } }' }),
+      signal: leaving.signal,
+    });
+    await eventually(() => house.bus.subscriberCount() === 1, 'a subscription');
+    const at = new Date(0);
+    const change = { at, entryId: 'gpt-4o', provider: null, op: 'added', field: null, old: null, new: null } as const;
+    const news = { at, snapshotId: 'next', changes: [{ ...change, snapshotId: 'next' }] };
+    house.bus.publish('catalogChange', news);
+    house.bus.publish('catalogChange', news);
+    let events = 0;
+    for await (const chunk of answer.body ?? []) {
+      events += Buffer.from(chunk).toString().split('"entryId":"gpt-4o"').length - 1;
+      if (events === 2) break;
+    }
+    leaving.abort();
+    expect([events, await used()]).toEqual([2, 1]);
+  });
+
   it('is refused when the day is used up, field by field, with when to come back', async () => {
     await open(1);
     await house.call(TwoReadsDocument, {}, null);
@@ -77,5 +101,7 @@ describe('a request that reads the catalog', () => {
     ]);
     expect((await house.call(TwoReadsDocument, {}, null)).errors?.length).toBeGreaterThan(0);
     expect(await used()).toBe(1);
+    // Who has used up the day could fill the log.
+    expect(new Set(house.lines.map(({ level }) => level))).toEqual(new Set(['debug']));
   });
 });

@@ -111,6 +111,24 @@ export function freeTierStoreSuite(name: string, missing: string | null, create:
       expect(expected.every((used) => used <= 60)).toBe(true);
     });
 
+    it('is never stuck when processes take and give back many clients at once, in whatever order', async () => {
+      const other = await scratch.open();
+      const clients = Array.from({ length: 50 }, (_, index) => `many-${index}`);
+      const rounds = Array.from({ length: 20 }, (_, round) => round);
+      await Promise.all(
+        [store, other].map(async (process, which) => {
+          const ordered = which === 0 ? clients : clients.toReversed();
+          for (const round of rounds) {
+            const reserving = ordered.map((ipHash) => process.reserve(some(2, { ipHash }), 1_000));
+            const returning = round === 0 ? [] : ordered.map((ipHash) => some(1, { ipHash }));
+            await Promise.all([...reserving, process.giveBack(returning)]);
+          }
+        }),
+      );
+      const used = await Promise.all(clients.map((ipHash) => store.usedOn('2026-11-21', ipHash)));
+      expect(new Set(used)).toEqual(new Set([2 * (20 * 2 - 19)]));
+    });
+
     it('takes a limit as large as can be configured', async () => {
       const most = 1_000_000_000;
       expect(await store.reserve(some(most - 1), most)).toEqual({ granted: most - 1, used: most - 1 });

@@ -221,6 +221,18 @@ describe('a store that does not answer', () => {
     expect([await calls(tier, 96), await used(tier)]).toEqual([95, 100]);
   });
 
+  it('is not waited for without end, and what it says late is not lost', async () => {
+    const store = aStore();
+    const tier = aFreeTier({ store, limit: 100, answerMs: 1 });
+    store.holding = true;
+    await expect(Promise.all([call(tier), call(tier)])).rejects.toThrow('the store does not answer');
+    store.letGo();
+    await settled();
+    const before = store.writes;
+    expect([await calls(tier, 2), store.writes]).toEqual([2, before]);
+    expect(await used(tier)).toBe(2);
+  });
+
   it('is asked once for all who wait, and refuses them all', async () => {
     const store = aStore();
     store.away = true;
