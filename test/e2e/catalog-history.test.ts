@@ -1,0 +1,165 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { openDatabase } from '../../src/persistence/orm.ts';
+import { spawnServer, type ServerProcess } from '../support/spawn-server.ts';
+
+const PATIENCE = { timeout: 30_000, interval: 50 };
+const PRICE = 'input_cost_per_token';
+
+/** A published map of 3,000 models; this is what the first of them costs. */
+const mapWith = (price: number): string =>
+  JSON.stringify(
+    Object.fromEntries(
+      Array.from({ length: 3_000 }, (_, at) => [
+        `m${at}`,
+        { litellm_provider: 'p', mode: 'chat', [PRICE]: at === 0 ? price : 1e-6 },
+      ]),
+    ),
+  );
+
+let folder: string;
+let published: string;
+let upstream: { readonly url: string; close(): void };
+const running: ServerProcess[] = [];
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'lensgate-past-'));
+  published = mapWith(1e-6);
+  const server = createServer((_request, response) => void response.end(published));
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve());
+  });
+  upstream = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+});
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((server) => server.end('SIGKILL')));
+  upstream.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A server that follows the upstream every second. */
+async function start() {
+  const server = await spawnServer(folder, {
+    env: { LITELLM_MODEL_COST_MAP_URL: upstream.url, LENSGATE_CATALOG_REFRESH_SECONDS: '1' },
+  });
+  running.push(server);
+  const authorization = `Bearer ${readFileSync(join(folder, 'admin-key'), 'utf8').trim()}`;
+  return {
+    end: server.end,
+    async ask<Data>(query: string): Promise<Data> {
+      const answer = await fetch(`${server.url}/graphql`, {
+        method: 'POST',
+        headers: { authorization, 'content-type': 'application/json' },
+        body: JSON.stringify({ query }),
+      });
+      return ((await answer.json()) as { data: Data }).data;
+    },
+    async price(): Promise<unknown> {
+      const answer = await fetch(`${server.url}/model_catalog/m0`, { headers: { authorization } });
+      return ((await answer.json()) as Record<string, unknown>)[PRICE];
+    },
+  };
+}
+type Running = Awaited<ReturnType<typeof start>>;
+
+/** What was noted of the first model, oldest first. */
+async function noted(server: Running): Promise<readonly string[]> {
+  const { catalogChanges } = await server.ask<{
+    catalogChanges: { nodes: { op: string; oldUsd: string; newUsd: string }[] };
+  }>('{ catalogChanges(entry: "m0") { nodes { op oldUsd newUsd } } }');
+  return catalogChanges.nodes.map(({ op, oldUsd, newUsd }) => `${op} ${oldUsd} ${newUsd}`).toReversed();
+}
+const untilNoted = (server: Running, count: number) =>
+  vi.waitUntil(async () => (await noted(server)).length === count, PATIENCE);
+
+const CAME = 'ADDED null null';
+
+describe('the past of the catalog', () => {
+  it('outlives restarts, and nothing of it is noted twice', async () => {
+    const first = await start();
+    await untilNoted(first, 1);
+    published = mapWith(2e-6);
+    await untilNoted(first, 2);
+    await first.end('SIGTERM');
+    published = mapWith(3e-6);
+    const second = await start();
+    await untilNoted(second, 3);
+    await second.end('SIGKILL');
+    const third = await start();
+    await vi.waitUntil(async () => (await third.price()) === 3e-6, PATIENCE);
+    published = mapWith(4e-6);
+    await untilNoted(third, 4);
+    expect(await noted(third)).toEqual([
+      CAME,
+      'CHANGED 0.000001 0.000002',
+      'CHANGED 0.000002 0.000003',
+      'CHANGED 0.000003 0.000004',
+    ]);
+    const { priceHistory } = await third.ask<{ priceHistory: { usd: string | null; to: string | null }[] }>(
+      '{ priceHistory(entry: "m0") { usd to } }',
+    );
+    expect(priceHistory.map(({ usd }) => usd)).toEqual([null, '0.000001', '0.000002', '0.000003', '0.000004']);
+    expect(priceHistory.at(-1)?.to).toBeNull();
+  });
+
+  it('misses nothing when the process is killed after a swap and before it was written', async () => {
+    const first = await start();
+    await untilNoted(first, 1);
+    // Nobody can write now: the swap is served, its difference waits.
+    const { orm } = await openDatabase({ databaseUrl: null, dataDir: folder, log: { warn() {} } });
+    const em = orm.em.fork();
+    await em.begin();
+    published = mapWith(2e-6);
+    await vi.waitUntil(async () => (await first.price()) === 2e-6, PATIENCE);
+    expect(await noted(first)).toEqual([CAME]);
+    await first.end('SIGKILL');
+    await em.rollback();
+    await orm.close();
+    for (let restart = 0; restart < 2; restart += 1) {
+      const again = await start();
+      await untilNoted(again, 2);
+      await vi.waitUntil(async () => (await again.price()) === 2e-6, PATIENCE);
+      expect(await noted(again)).toEqual([CAME, 'CHANGED 0.000001 0.000002']);
+      await again.end('SIGTERM');
+    }
+  });
+
+  it('is imported by a command while the server runs', async () => {
+    const server = await start();
+    await untilNoted(server, 1);
+    const file = join(folder, 'past.jsonl');
+    const aLine = (day: number, old: number | null, since: number) =>
+      JSON.stringify({ at: `2026-03-0${day}T00:00:00Z`, id: 'm0', op: 'changed', field: PRICE, old, new: since });
+    writeFileSync(file, `${aLine(1, null, 5e-6)}\n${aLine(3, 5e-6, 4e-6)}\n`);
+    const seed = async (): Promise<string> => {
+      const script = join(import.meta.dirname, '..', '..', 'scripts', 'seed-catalog-history.ts');
+      const env = { PATH: process.env['PATH'] ?? '', LENSGATE_DATA_DIR: folder };
+      return (await promisify(execFile)(process.execPath, [script, '--from', file], { env })).stdout;
+    };
+    expect(await seed()).toBe(
+      '2 changes read from 2026-03-01T00:00:00.000Z to 2026-03-03T00:00:00.000Z: 2 added, 0 known or later than the own record.\n',
+    );
+    expect(await seed()).toContain('0 added, 2 known');
+    expect(
+      await server.ask(
+        '{ priceAsOf(entry: "m0", date: "2026-03-02T00:00:00Z") { listed prices { field known usd } } }',
+      ),
+    ).toEqual({ priceAsOf: { listed: true, prices: [{ field: PRICE, known: true, usd: '0.000005' }] } });
+    writeFileSync(file, `${aLine(4, 4e-6, 3e-6)}\n{"at":\n`);
+    const failure = await seed().catch(String);
+    expect(failure).toContain('Not imported:\nline 2: this is no JSON');
+    expect(await noted(server)).toHaveLength(3);
+  });
+});
