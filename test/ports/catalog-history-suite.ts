@@ -145,6 +145,30 @@ export function catalogHistorySuite(engine: Engine): void {
       expect((await history.list(EVERYTHING, null, 5_000)).map(({ change }) => change)).toEqual(changes.toReversed());
     });
 
+    it('keeps the longest names there are', async () => {
+      const [entryId, field] = ['\u{4e2d}'.repeat(512), `max_${'\u{4e2d}'.repeat(508)}`];
+      const change = aChange({ at: day(11), entryId, field, provider: 'p' });
+      await begin(history);
+      const step = {
+        from: 'snapshot-10',
+        head: headAt(11),
+        changes: [change],
+        entries: [{ entryId, fields: { [field]: 1 } }],
+      };
+      await history.record(step);
+      expect(await listed(history, { entryId, field })).toEqual([change]);
+      expect(await history.recorded('b', 1)).toEqual(step.entries);
+    });
+
+    it('finds nothing under an id that cannot be kept', async () => {
+      await begin(history);
+      expect(await listed(history, { entryId: 'a\0', provider: '\0', field: '\ud800' })).toEqual([]);
+      expect(await history.ofEntries(['a\0', 'a'])).toMatchObject([
+        { fields: null },
+        { fields: { provider: 'openai' } },
+      ]);
+    });
+
     it.each([
       ['the shortest digits of a price', 1.4e-8, 7e-8],
       ['a third, and the smallest number', 1 / 3, 5e-324],

@@ -1,11 +1,10 @@
-import type { CatalogChange, ChangeOp } from './changes.ts';
+import { type CatalogChange, type ChangeOp, isKeptName } from './changes.ts';
 
 /** What a line of an imported history says, or what is wrong with it as a text fit to show. */
 export type ReadLine = { readonly change: CatalogChange } | { readonly fault: string };
 
 const OPS: ReadonlySet<unknown> = new Set<ChangeOp>(['added', 'removed', 'changed']);
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
-const MOST_ID = 512;
 const MOST_NESTING = 16;
 
 type Json = Readonly<Record<string, unknown>>;
@@ -37,8 +36,7 @@ function faultOf(line: Json, at: Date | null, now: Date): string | null {
   const { id, op, field, provider, old, new: since } = line;
   if (at === null) return '`at` is no instant in UTC such as 2026-07-24T10:15:30Z';
   if (at > now) return '`at` is in the future';
-  if (typeof id !== 'string' || id === '' || id.length > MOST_ID)
-    return `\`id\` is no text of 1 to ${MOST_ID} characters`;
+  if (typeof id !== 'string' || !isKeptName(id)) return '`id` is no id: text of 1 to 512 characters';
   if (!OPS.has(op)) return '`op` is none of added, removed, changed';
   if (provider !== undefined && provider !== null && typeof provider !== 'string') return '`provider` is no text';
   if (op !== 'changed') {
@@ -46,7 +44,7 @@ function faultOf(line: Json, at: Date | null, now: Date): string | null {
     for (const [name, noted] of Object.entries({ old, new: since }))
       if (noted !== undefined && noted !== null && !isObject(noted)) return `\`${name}\` holds no fields`;
   } else {
-    if (typeof field !== 'string' || field === '' || field.length > MOST_ID) return '`field` names no field';
+    if (typeof field !== 'string' || !isKeptName(field)) return '`field` names no field';
     if (old === undefined || since === undefined) return '`old` or `new` is missing';
   }
   for (const [name, value] of Object.entries({ old, new: since })) {

@@ -45,6 +45,14 @@ export function fieldKindOf(name: string): FieldKind | null {
   return name.endsWith('_date') ? 'date' : null;
 }
 
+/** Longest id or name of a field that is kept: longer ones no index of a database could hold. */
+const MOST_NAME = 512;
+
+/** Whether history can keep something under this id or name; what cannot is not watched, and hurts nothing else. */
+export function isKeptName(name: string): boolean {
+  return name !== '' && name.length <= MOST_NAME && name.isWellFormed() && !name.includes('\0');
+}
+
 /** Deeper values than any price has are none of ours: they would have to be walked again and again. */
 const MOST_NESTING = 16;
 
@@ -64,7 +72,7 @@ export function watchedFieldsOf({
   if (mode !== null) fields.push(['mode', mode]);
   for (const [name, value] of Object.entries(row)) {
     if (value === null || name === 'provider' || name === 'mode') continue;
-    if (fieldKindOf(name) !== null && !isDeep(value)) fields.push([name, value]);
+    if (fieldKindOf(name) !== null && isKeptName(name) && !isDeep(value)) fields.push([name, value]);
   }
   return Object.fromEntries(fields);
 }
@@ -95,7 +103,7 @@ export interface EarlierState {
 export function stateOfSnapshot(snapshot: CatalogSnapshot): EarlierState {
   return {
     *ids() {
-      for (const { id } of snapshot.entries) yield id;
+      for (const { id } of snapshot.entries) if (isKeptName(id)) yield id;
     },
     fieldsOf(id) {
       const entry = snapshot.find(id);
@@ -130,7 +138,7 @@ export function* compareStates(
 ): Generator<readonly EntryDifference[]> {
   for (let start = 0; start < later.entries.length; start += SLICE)
     yield later.entries.slice(start, start + SLICE).flatMap((entry): EntryDifference | readonly EntryDifference[] => {
-      if (earlier.holds(entry)) return [];
+      if (earlier.holds(entry) || !isKeptName(entry.id)) return [];
       const before = earlier.fieldsOf(entry.id);
       const after = watchedFieldsOf(entry);
       return before !== null && sameMeaning(before, after) ? [] : { entryId: entry.id, before, after };

@@ -147,6 +147,14 @@ describe('the difference between two states', () => {
     expect(opened).toEqual(['b']);
   });
 
+  it('leaves alone what no database could keep', () => {
+    const rows = { 'a\0': { rpm: 1 }, '\ud800': { rpm: 1 }, ['x'.repeat(513)]: { rpm: 1 }, '': { rpm: 1 } };
+    const later = snapshotOfRows('later', { ...rows, kept: { rpm: 1, ['max_'.repeat(200)]: 1, 'max_\0': 1 } });
+    const changes = changesBetween(stateOfRecord(new Map()), later);
+    expect(changes.map(({ entryId, new: fields }) => [entryId, fields])).toEqual([['kept', { rpm: 1 }]]);
+    expect(changesBetween(stateOfSnapshot(snapshotOfRows('earlier', rows)), snapshotOfRows('later', {}))).toEqual([]);
+  });
+
   it('comes in slices of at most a hundred entries', () => {
     const rows = (price: number) =>
       Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`m${at}`, { input_cost_per_token: price + at }]));
