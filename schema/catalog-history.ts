@@ -39,7 +39,12 @@ const CatalogChangeType = builder.objectRef<CatalogChange>('CatalogChange').impl
   fields: (t) => ({
     at: t.expose('at', {
       type: 'DateTime',
-      description: 'When this installation saw it, or as imported; it may have happened earlier.',
+      description: 'When this installation saw it, or as imported.',
+    }),
+    notBefore: t.expose('notBefore', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it was last seen not to have happened: nobody looked in between. Null when it is dated well.',
     }),
     entryId: t.exposeID('entryId', { description: 'Which entry; it need not be there any more.' }),
     provider: t.exposeString('provider', { nullable: true, description: 'Who offers it, where that is known.' }),

@@ -86,7 +86,16 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
   });
   const bus = createBus();
   const http = createHttpClient();
-  const recorder = createCatalogRecorder({ history: stores.catalogHistory, bus, clock: systemClock, log });
+  const recorder = createCatalogRecorder({
+    history: stores.catalogHistory,
+    bus,
+    clock: systemClock,
+    log,
+    freshAt() {
+      const { lastCheckedAt, lastError } = catalog.status();
+      return lastError === null ? lastCheckedAt : null;
+    },
+  });
   const catalog = createCatalogSource({
     url: settings.catalogUrl,
     refreshSeconds: settings.catalogRefreshSeconds,

@@ -20,6 +20,10 @@ import type { Log } from './log.ts';
 const READ_AT_ONCE = 500;
 /** States that wait while the store is away; beyond it the steps between them are recorded as one. */
 const MOST_WAITING = 8;
+/** How often it is noted that the state on record is still what is published. */
+const CONFIRM_MS = 60_000;
+/** Time without a look at the source, in ms, beyond which a change is not dated by when it was seen. */
+const LONG_UNSEEN_MS = 10 * 60_000;
 const RETRY_MS = 1_000;
 const MOST_RETRY_MS = 60_000;
 
@@ -43,12 +47,17 @@ export function createCatalogRecorder({
   bus,
   clock,
   log,
+  freshAt,
+  confirmMs = CONFIRM_MS,
   retryMs = RETRY_MS,
 }: {
-  readonly history: Pick<CatalogHistory, 'head' | 'recorded' | 'record'>;
+  readonly history: Pick<CatalogHistory, 'head' | 'recorded' | 'record' | 'confirm'>;
   readonly bus: Pick<Bus, 'publish'>;
   readonly clock: Clock;
   readonly log: Log;
+  /** When what is served was last known to be what is published; null when it is not known to be. */
+  readonly freshAt: () => Date | null;
+  readonly confirmMs?: number;
   readonly retryMs?: number;
 }): CatalogRecorder {
   interface Seen {
@@ -101,12 +110,16 @@ export function createCatalogRecorder({
       }
       const there = head?.snapshotId === snapshot.id ? head : null;
       const earlier = there === null ? await earlierThan(head) : earlierThanOurs(there);
-      const at = new Date(Math.max(seen.at.getTime(), (head?.seenAt.getTime() ?? -1) + 1));
+      const confirmedMs = head?.confirmedAt.getTime() ?? -1;
+      const at = new Date(Math.max(seen.at.getTime(), confirmedMs + 1));
+      const notBefore = at.getTime() - confirmedMs > LONG_UNSEEN_MS ? new Date(confirmedMs) : null;
       const differences = earlier === null ? [] : await compare(earlier, snapshot);
       // What is there at first sight did not just come.
       const changes =
-        head === null ? [] : await spread(differences, (item) => changesOf(item, { at, snapshotId: snapshot.id }));
-      const wanted: RecordHead = { snapshotId: snapshot.id, takenAt: snapshot.takenAt, seenAt: at };
+        head === null
+          ? []
+          : await spread(differences, (item) => changesOf(item, { at, notBefore, snapshotId: snapshot.id }));
+      const wanted: RecordHead = { snapshotId: snapshot.id, takenAt: snapshot.takenAt, seenAt: at, confirmedAt: at };
       const reached: RecordHead =
         there ??
         (await history.record({
@@ -126,6 +139,21 @@ export function createCatalogRecorder({
       head = reached;
     }
   }
+
+  /** Notes that nothing has changed, when that is known: what changes later happened later. */
+  async function confirm(): Promise<void> {
+    const at = freshAt();
+    const head = known;
+    if (at === null || head === null || waiting.length > 0 || at <= head.confirmedAt) return;
+    try {
+      await history.confirm(head.snapshotId, at);
+      if (known === head) known = { ...head, confirmedAt: at };
+    } catch (error) {
+      // Changes are dated less exactly, no more; what keeps the store away is said when one is recorded.
+      log.debug({ err: error }, 'catalog could not be confirmed');
+    }
+  }
+  const confirming = setInterval(() => void confirm(), confirmMs).unref();
 
   async function run(): Promise<void> {
     let failures = 0;
@@ -155,7 +183,9 @@ export function createCatalogRecorder({
     },
     async stop() {
       stopping.abort();
+      clearInterval(confirming);
       await running;
+      await confirm();
     },
   };
 }

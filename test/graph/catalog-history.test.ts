@@ -24,6 +24,7 @@ const dayText = (number: number): string => day(number).toISOString();
 
 const aChange = (at: number, fields: Partial<CatalogChange> = {}): CatalogChange => ({
   at: day(at),
+  notBefore: null,
   entryId: 'm',
   provider: 'p',
   op: 'changed',
@@ -52,7 +53,12 @@ async function withPast(): Promise<CatalogHistory> {
   const history = stores.catalogHistory;
   await history.importChanges([aChange(2), aChange(4, { field: 'max_tokens', old: null, new: 5, provider: null })], 1);
   await history.importSpan(day(1), day(5));
-  const head = (number: number) => ({ snapshotId: `s${number}`, takenAt: day(number), seenAt: day(number) });
+  const head = (number: number) => ({
+    snapshotId: `s${number}`,
+    takenAt: day(number),
+    seenAt: day(number),
+    confirmedAt: day(number),
+  });
   const entryOf = (entryId: string, fields: WatchedFields | null) => ({ entryId, fields });
   await history.record({
     from: null,

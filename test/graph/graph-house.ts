@@ -101,6 +101,7 @@ const noHistory: CatalogHistory = {
   head: async () => null,
   recorded: async () => [],
   record: async ({ head }) => head,
+  confirm: async () => {},
   importChanges: async () => 0,
   importSpan: async () => {},
   list: async () => [],

@@ -18,6 +18,7 @@ const EVERYTHING: ChangeFilters = {
 function aChange(fields: Partial<CatalogChange> = {}): CatalogChange {
   return {
     at: day(1),
+    notBefore: null,
     entryId: 'openai/gpt',
     provider: 'openai',
     op: 'changed',
@@ -33,6 +34,7 @@ const headAt = (number: number): RecordHead => ({
   snapshotId: `snapshot-${number}`,
   takenAt: day(number),
   seenAt: day(number),
+  confirmedAt: day(number),
 });
 
 /** The record begun on the 10th with two entries. */
@@ -110,6 +112,24 @@ export function catalogHistorySuite(engine: Engine): void {
       const late = { ...step, head: headAt(12), changes: [aChange({ at: day(12) })] };
       expect(await history.record(late)).toEqual(headAt(11));
       expect([await history.head(), (await listed(history)).length]).toEqual([headAt(11), 1]);
+    });
+
+    it('confirms the state on record, never another and never backwards', async () => {
+      await history.confirm('snapshot-10', day(11));
+      await begin(history);
+      await history.confirm('snapshot-9', day(20));
+      expect(await history.head()).toEqual(headAt(10));
+      for (const number of [15, 12]) await history.confirm('snapshot-10', day(number));
+      expect(await history.head()).toEqual({ ...headAt(10), confirmedAt: day(15) });
+      const step = { from: 'snapshot-10', head: headAt(16), changes: [], entries: [] };
+      expect(await history.record(step)).toEqual(headAt(16));
+    });
+
+    it('keeps since when nobody looked', async () => {
+      const change = aChange({ at: day(11), notBefore: day(3) });
+      await begin(history);
+      await history.record({ from: 'snapshot-10', head: headAt(11), changes: [change], entries: [] });
+      expect(await listed(history)).toEqual([change]);
     });
 
     it('records one first state and one step when processes see the same at once', async () => {

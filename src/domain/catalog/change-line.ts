@@ -70,6 +70,7 @@ export function readChangeLine(text: string, now: Date): ReadLine {
   return {
     change: {
       at,
+      notBefore: null,
       entryId: String(line['id']),
       provider: typeof line['provider'] === 'string' ? line['provider'] : null,
       op: line['op'] as ChangeOp,

@@ -11,8 +11,10 @@ export type WatchedFields = Readonly<Record<string, unknown>>;
 
 /** One dated fact about the catalog: an entry came, went, or one of its fields took another value. */
 export interface CatalogChange {
-  /** When it was seen; it may have happened earlier. */
+  /** When it was seen. */
   readonly at: Date;
+  /** When it was last seen not to have happened, if that was long before; null when it is dated well. */
+  readonly notBefore: Date | null;
   readonly entryId: string;
   /** Who offers the entry, where that is known. */
   readonly provider: string | null;
@@ -161,9 +163,9 @@ const providerOf = (fields: WatchedFields | null): string | null =>
 /** A difference as changes: one for an entry that came or went, else one for each field. */
 export function changesOf(
   { entryId, before, after }: EntryDifference,
-  { at, snapshotId }: Pick<CatalogChange, 'at' | 'snapshotId'>,
+  { at, notBefore, snapshotId }: Pick<CatalogChange, 'at' | 'notBefore' | 'snapshotId'>,
 ): readonly CatalogChange[] {
-  const about = { at, entryId, provider: providerOf(after ?? before), snapshotId };
+  const about = { at, notBefore, entryId, provider: providerOf(after ?? before), snapshotId };
   if (before === null) return [{ ...about, op: 'added', field: null, old: null, new: after }];
   if (after === null) return [{ ...about, op: 'removed', field: null, old: before, new: null }];
   return [...new Set([...Object.keys(after), ...Object.keys(before)])]

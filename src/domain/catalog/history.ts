@@ -70,6 +70,8 @@ export interface RecordHead {
   readonly takenAt: Date;
   /** When it was recorded: no change that is recorded is younger. */
   readonly seenAt: Date;
+  /** When it was last known to be what is published. */
+  readonly confirmedAt: Date;
 }
 
 /** The step from the state recorded last to the next. */
@@ -103,6 +105,8 @@ export interface CatalogHistory {
    * same step taken twice, or by two processes, is taken once.
    */
   record(step: RecordStep): Promise<RecordHead>;
+  /** Notes that this state is still what is published at an instant, unless another is on record by now. */
+  confirm(snapshotId: string, at: Date): Promise<void>;
   /**
    * Imports changes in their order, numbered from `first`. Those that are there already are left alone, as are those
    * from after the first recorded state: what this installation saw itself stands. Resolves to how many are new.

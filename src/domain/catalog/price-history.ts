@@ -80,9 +80,14 @@ interface Interval {
   readonly value: unknown;
 }
 
+/** Whether a change is one of the answer, or one of something else. */
+const moves = (change: CatalogChange, { before, after }: Question): boolean =>
+  !sameMeaning(before(change), after(change));
+
 /**
  * The answer through one span, without gaps and in order. Between two changes it is what the first left behind
- * or, when that one does not tell, what the second found. Nothing is concluded from one span about another.
+ * or, when that one does not tell, what the second found; and nobody knows while nobody looked before the second.
+ * Nothing is concluded from one span about another.
  */
 function intervalsOf(history: EntryHistory, span: HistorySpan, nowMs: number, question: Question): readonly Interval[] {
   const oldest = history.complete ? Number.NEGATIVE_INFINITY : (history.changes[0]?.at.getTime() ?? nowMs);
@@ -102,7 +107,15 @@ function intervalsOf(history: EntryHistory, span: HistorySpan, nowMs: number, qu
     const [left, right] = [changes[place - 1], changes[place]];
     const value = left === undefined ? undefined : question.after(left);
     const found = right === undefined ? current : question.before(right);
-    return [{ fromMs, toMs, value: value === undefined ? found : value }];
+    const told = { fromMs, toMs, value: value === undefined ? found : value };
+    if (right === undefined || !moves(right, question)) return [told];
+    const unseenMs = Math.max(right.notBefore?.getTime() ?? toMs, fromMs);
+    return unseenMs === toMs
+      ? [told]
+      : [
+          { ...told, toMs: unseenMs },
+          { fromMs: unseenMs, toMs, value: undefined },
+        ];
   });
 }
 

@@ -10,6 +10,7 @@ export const CatalogChangeSchema = defineEntity({
     key: p.text().primary(),
     /** Unix ms. */
     atMs: p.bigint('number'),
+    notBeforeMs: p.bigint('number').nullable(),
     /** Orders the changes of one instant. */
     number: p.integer(),
     entryId: p.text(),

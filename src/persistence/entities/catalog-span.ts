@@ -14,6 +14,7 @@ export const CatalogSpanSchema = defineEntity({
     snapshotId: p.text().nullable(),
     takenMs: p.bigint('number').nullable(),
     seenMs: p.bigint('number').nullable(),
+    confirmedMs: p.bigint('number').nullable(),
   },
 });
 

@@ -33,6 +33,9 @@ import {
 } from './catalog-rows.ts';
 import { storable } from './encoding.ts';
 
+/** What was imported has no state that others follow on. */
+const NO_HEAD = { snapshot_id: null, taken_ms: null, seen_ms: null, confirmed_ms: null };
+
 /** Changes read of one entry at once. */
 const MOST_OF_ENTRY = 500;
 
@@ -76,8 +79,8 @@ export function createCatalogHistory({ orm, flavour, inFlight }: Database): Cata
           return same
             .doUpdateSet({ to_ms: sql`excluded.to_ms` })
             .whereRef(sql`excluded.to_ms`, '>', 'catalog_span.to_ms');
-        const { snapshot_id, taken_ms, seen_ms } = row;
-        return same.doUpdateSet({ snapshot_id, taken_ms, seen_ms });
+        const { snapshot_id, taken_ms, seen_ms, confirmed_ms } = row;
+        return same.doUpdateSet({ snapshot_id, taken_ms, seen_ms, confirmed_ms });
       })
       .returning('name')
       .execute();
@@ -173,6 +176,16 @@ export function createCatalogHistory({ orm, flavour, inFlight }: Database): Cata
         return rows.map(recordedOf);
       }),
     record: (step) => writing((db) => record(db, step)),
+    confirm: (snapshotId, at) =>
+      writing(async (db) => {
+        await db
+          .updateTable('catalog_span')
+          .set({ confirmed_ms: at.getTime() })
+          .where('name', '=', RECORDED)
+          .where('snapshot_id', '=', snapshotId)
+          .where('confirmed_ms', '<', at.getTime())
+          .execute();
+      }),
     importChanges: (changes, first) =>
       writing(async (db) => {
         const recordedFromMs = (await recordIn(db).executeTakeFirst())?.from_ms ?? Number.POSITIVE_INFINITY;
@@ -188,7 +201,7 @@ export function createCatalogHistory({ orm, flavour, inFlight }: Database): Cata
         const [from_ms, to_ms] = [from.getTime(), Math.min(to.getTime(), recordedFromMs)];
         if (from_ms >= recordedFromMs) return;
         const name = `imported ${from_ms}`;
-        await insertSpan(db, { name, from_ms, to_ms, snapshot_id: null, taken_ms: null, seen_ms: null }, 'lengthen');
+        await insertSpan(db, { ...NO_HEAD, name, from_ms, to_ms }, 'lengthen');
       }),
     list: (filters, after, limit) =>
       inFlight.run(async () => {

@@ -18,6 +18,7 @@ export function changeRowOf(change: CatalogChange, number: number): ChangeRow {
   return {
     key: createHash('sha256').update(says).digest('hex'),
     at_ms: at.getTime(),
+    not_before_ms: change.notBefore?.getTime() ?? null,
     number,
     entry_id: storable(entryId),
     provider: storableOrNull(change.provider),
@@ -33,6 +34,7 @@ export function changeRowOf(change: CatalogChange, number: number): ChangeRow {
 export function changeOf(row: ChangeRow): CatalogChange {
   return {
     at: new Date(row.at_ms),
+    notBefore: row.not_before_ms === null ? null : new Date(row.not_before_ms),
     entryId: row.entry_id,
     provider: row.provider,
     op: row.op,
@@ -63,12 +65,17 @@ export function spanOf({ name, from_ms, to_ms }: SpanRow): HistorySpan {
   };
 }
 
-export function headOf({ snapshot_id, taken_ms, seen_ms }: SpanRow): RecordHead {
-  return { snapshotId: snapshot_id ?? '', takenAt: new Date(taken_ms ?? 0), seenAt: new Date(seen_ms ?? 0) };
+export function headOf({ snapshot_id, taken_ms, seen_ms, confirmed_ms }: SpanRow): RecordHead {
+  return {
+    snapshotId: snapshot_id ?? '',
+    takenAt: new Date(taken_ms ?? 0),
+    seenAt: new Date(seen_ms ?? 0),
+    confirmedAt: new Date(confirmed_ms ?? 0),
+  };
 }
 
 /** The row of the record once it stands at this head; an existing one keeps its beginning. */
-export function recordRowOf({ snapshotId, takenAt, seenAt }: RecordHead): SpanRow {
+export function recordRowOf({ snapshotId, takenAt, seenAt, confirmedAt }: RecordHead): SpanRow {
   return {
     name: RECORDED,
     from_ms: seenAt.getTime(),
@@ -76,5 +83,6 @@ export function recordRowOf({ snapshotId, takenAt, seenAt }: RecordHead): SpanRo
     snapshot_id: snapshotId,
     taken_ms: takenAt.getTime(),
     seen_ms: seenAt.getTime(),
+    confirmed_ms: confirmedAt.getTime(),
   };
 }

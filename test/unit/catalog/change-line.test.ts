@@ -13,6 +13,7 @@ describe('a line of an imported history', () => {
   it('is a change', () => {
     const change = {
       at: new Date('2026-07-24T10:15:30Z'),
+      notBefore: null,
       entryId: 'm',
       provider: null,
       op: 'changed',

@@ -15,7 +15,7 @@ import {
 import { aSnapshot, sharedData, snapshotOfFile, snapshotOfRows } from '../../support/catalog-maps.ts';
 import { randomFrom } from '../../support/random.ts';
 
-const WITH = { at: new Date(5), snapshotId: 'later' };
+const WITH = { at: new Date(5), notBefore: new Date(3), snapshotId: 'later' };
 
 function changesBetween(earlier: EarlierState, later: CatalogSnapshot): readonly CatalogChange[] {
   return [...compareStates(earlier, later)].flat().flatMap((difference) => changesOf(difference, WITH));

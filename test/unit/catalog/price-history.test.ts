@@ -10,6 +10,7 @@ const OUTPUT = 'output_cost_per_token';
 
 const aChange = (at: number, fields: Partial<CatalogChange>): CatalogChange => ({
   at: day(at),
+  notBefore: null,
   entryId: 'm',
   provider: null,
   op: 'changed',
@@ -95,6 +96,23 @@ describe('a price as it stood', () => {
   it('takes the last of several changes of one instant', () => {
     const history = aHistory({ changes: [moved(5, 1, 2), moved(5, 2, 3)] });
     expect(byDay(history, [4, 5, 6])).toEqual([1, 3, 3]);
+  });
+
+  it('is unknown while nobody looked before a change of it, and known where it did not move', () => {
+    const late = { notBefore: day(22) };
+    const changes = [
+      { ...moved(25, 1, 2), ...late },
+      { ...went(28, { [INPUT]: 2 }), notBefore: day(27) },
+    ];
+    const history = aHistory({ changes, fields: null });
+    expect(byDay(history, [20, 21, 22, 24, 25, 26, 27, 28])).toEqual([1, 1, '?', '?', 2, 2, '?', '-']);
+    expect(listed(history, [20, 22, 24, 26, 27, 28])).toEqual([true, true, true, true, null, false]);
+    const other = aHistory({ changes: [{ ...moved(25, 1, 2, OUTPUT), ...late }], fields: { [INPUT]: 5, [OUTPUT]: 2 } });
+    expect(byDay(other, [22, 24, 25])).toEqual([5, 5, 5]);
+    expect(priceStepsOf(history, { from: day(21), to: day(27) }, NOW)).toEqual([
+      { field: INPUT, from: day(21), to: day(22), value: 1 },
+      { field: INPUT, from: day(25), to: day(27), value: 2 },
+    ]);
   });
 
   it('says what one of two overlapping imports can tell', () => {

@@ -26,7 +26,7 @@ function historiesOf(states: readonly CatalogSnapshot[]): ReadonlyMap<string, En
     const at = new Date(place + 1);
     return [...compareStates(stateOfSnapshot(earlier), later)]
       .flat()
-      .flatMap((difference) => changesOf(difference, { at, snapshotId: later.id }));
+      .flatMap((difference) => changesOf(difference, { at, notBefore: null, snapshotId: later.id }));
   });
   const byEntry = Map.groupBy(changes.filter(isAboutPrices), ({ entryId }) => entryId);
   const last = states.at(-1);

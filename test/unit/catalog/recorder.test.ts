@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { CatalogNews, Delivery } from '../../../src/domain/bus.ts';
 import type { CatalogHistory, ChangeFilters } from '../../../src/domain/catalog/history.ts';
 import { Unavailable } from '../../../src/domain/errors.ts';
@@ -33,8 +33,10 @@ afterEach(async () => {
   rmSync(dataDir, { recursive: true });
 });
 
-/** A process with a recorder: what it told, and what it logged. */
-function aProcess(now: Date, history: Pick<CatalogHistory, 'head' | 'recorded' | 'record'> = stores.catalogHistory) {
+type Recording = Pick<CatalogHistory, 'head' | 'recorded' | 'record' | 'confirm'>;
+
+/** A process with a recorder: what it told, and what it logged. `freshAt` says when its source was last asked. */
+function aProcess(now: Date, history: Recording = stores.catalogHistory, freshAt = (): Date | null => null) {
   const bus = createBus();
   const feed = bus.subscribe('catalogChange', {});
   const lines: string[] = [];
@@ -44,6 +46,8 @@ function aProcess(now: Date, history: Pick<CatalogHistory, 'head' | 'recorded' |
     bus,
     clock: { now: () => now, monotonicMs: () => 0 },
     log: { debug: note, info: note, warn: note, error: note },
+    freshAt,
+    confirmMs: 1,
     retryMs: 1,
   });
   return {
@@ -76,7 +80,12 @@ describe('recording the catalog', () => {
     process.see(stateAt(1));
     await process.stop();
     expect([await onRecord(), await process.told()]).toEqual([[], []]);
-    expect(await stores.catalogHistory.head()).toEqual({ snapshotId: 's1', takenAt: day(1), seenAt: day(10) });
+    expect(await stores.catalogHistory.head()).toEqual({
+      snapshotId: 's1',
+      takenAt: day(1),
+      seenAt: day(10),
+      confirmedAt: day(10),
+    });
     expect(await stores.catalogHistory.recorded(null, 10)).toHaveLength(3);
   });
 
@@ -128,6 +137,40 @@ describe('recording the catalog', () => {
     expect(await onRecord()).toHaveLength(6);
   });
 
+  it('says since when nobody looked, by when the source was last known to say the same', async () => {
+    const before = aProcess(day(2), stores.catalogHistory, () => day(4));
+    before.see(stateAt(1));
+    await before.stop();
+    expect(await stores.catalogHistory.head()).toMatchObject({ seenAt: day(2), confirmedAt: day(4) });
+    // Not asked since, or in vain.
+    const again = aProcess(day(9), stores.catalogHistory);
+    again.see(stateAt(1));
+    await again.stop();
+    const after = aProcess(day(12), stores.catalogHistory, () => day(12));
+    after.see(stateAt(2));
+    await after.stop();
+    const soon = aProcess(new Date(day(12).getTime() + 600_000), stores.catalogHistory);
+    soon.see(stateAt(3));
+    await soon.stop();
+    const changes = (await stores.catalogHistory.list(ALL, null, 10)).map(({ change }) => change);
+    expect(changes.map(({ notBefore }) => notBefore)).toEqual([null, null, null, day(4), day(4), day(4)]);
+  });
+
+  it('notes again and again, while it runs, that nothing has changed', async () => {
+    let fresh = day(2);
+    const process = aProcess(day(2), stores.catalogHistory, () => fresh);
+    process.see(stateAt(1));
+    for (const number of [3, 5]) {
+      fresh = day(number);
+      await vi.waitUntil(
+        async () => (await stores.catalogHistory.head())?.confirmedAt.getTime() === fresh.getTime(),
+        4_000,
+      );
+    }
+    await process.stop();
+    expect(await stores.catalogHistory.head()).toMatchObject({ snapshotId: 's1', seenAt: day(2), confirmedAt: day(5) });
+  });
+
   it('keeps there and back apart, even within one millisecond', async () => {
     const process = aProcess(day(12));
     const back = { ...stateAt(1), takenAt: day(3) };
@@ -143,10 +186,11 @@ describe('recording the catalog', () => {
 
   it('tries again until the store is back, says so once, and loses no step', async () => {
     let fails = 5;
-    const { head, recorded, record } = stores.catalogHistory;
+    const { head, recorded, record, confirm } = stores.catalogHistory;
     const flaky = {
       head,
       recorded,
+      confirm,
       async record(step: Parameters<typeof record>[0]) {
         fails -= 1;
         if (fails >= 0) throw new Unavailable('The database cannot be used at the moment.');
@@ -163,11 +207,12 @@ describe('recording the catalog', () => {
   });
 
   it('neither writes nor forgets to tell when the answer to a commit was lost', async () => {
-    const { head, recorded, record } = stores.catalogHistory;
+    const { head, recorded, record, confirm } = stores.catalogHistory;
     let answers = 0;
     const deaf = {
       head,
       recorded,
+      confirm,
       async record(step: Parameters<typeof record>[0]) {
         const reached = await record(step);
         answers += 1;
@@ -211,11 +256,12 @@ describe('recording the catalog', () => {
 
   it('records as one step what piled up while the store was away', async () => {
     const gate = Promise.withResolvers<void>();
-    const { head, recorded, record } = stores.catalogHistory;
+    const { head, recorded, record, confirm } = stores.catalogHistory;
     const slow = {
       head: () => gate.promise.then(head),
       recorded,
       record,
+      confirm,
     };
     const process = aProcess(day(12), slow);
     for (let number = 1; number <= 20; number += 1) process.see(stateAt(number));

@@ -7,6 +7,7 @@ export class Migration20261121020000_catalog_history extends Migration {
       create table "catalog_change" (
         "key" text not null primary key,
         "at_ms" bigint not null,
+        "not_before_ms" bigint null,
         "number" integer not null,
         "entry_id" text not null,
         "provider" text null,
@@ -38,7 +39,8 @@ export class Migration20261121020000_catalog_history extends Migration {
         "to_ms" bigint null,
         "snapshot_id" text null,
         "taken_ms" bigint null,
-        "seen_ms" bigint null
+        "seen_ms" bigint null,
+        "confirmed_ms" bigint null
       )
     `);
   }
