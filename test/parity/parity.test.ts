@@ -3,6 +3,7 @@ import { TRACE_ID, WINDOW, START_MS, workedExample } from '../contract/traces/tr
 import {
   CatalogEntryDocument,
   ChatDocument,
+  CreateCheckoutDocument,
   GenerateKeyDocument,
   SpanDocument,
   TraceDocument,
@@ -170,6 +171,16 @@ describe('a key', () => {
     const { data } = await doors.graph(GenerateKeyDocument, { input: { alias: 'ci' } });
     const { message } = rest.body['error'] as { readonly message: string };
     expect([rest.status, data.generateKey]).toEqual([400, { __typename: 'ConflictError', code: 'CONFLICT', message }]);
+  });
+});
+
+describe('a checkout', () => {
+  it('is refused in the same words where nothing is for sale', async () => {
+    const rest = await (await fetch(`${app.url}/billing/checkout`, { method: 'POST' })).json();
+    const { errors } = await doors.graph(CreateCheckoutDocument, {});
+    const { detail } = rest as { readonly detail: string };
+    expect(errors).toMatchObject([{ message: detail, extensions: { code: 'UNAVAILABLE' } }]);
+    expect(detail).toContain('STRIPE_SECRET_KEY');
   });
 });
 

@@ -183,8 +183,10 @@ export function checkoutStoreSuite(engine: Engine): void {
     it('drops what is old and was never paid for, and nothing else', async () => {
       await store.add(aCheckout());
       await store.add(aCheckout({ id: 'left' }));
+      await store.add(aCheckout({ id: 'expired' }));
       await store.add(aCheckout({ id: 'young', createdAt: at(60) }));
       await store.take(PAID);
+      await store.take(anEvent('evt_expired', 'expired', ['cs_2'], { checkoutId: 'expired' }));
       await store.take(anEvent('evt_foreign', 'refunded', ['ch_9', 'pi_9']));
       await store.prune(at(50));
       expect((await store.list(null, 10)).map(({ id }) => id)).toEqual(['young', 'checkout-1']);

@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { InvalidInput, Unavailable, UpstreamFailed } from '../../src/domain/errors.ts';
 import { Secret } from '../../src/domain/secret.ts';
@@ -214,4 +216,19 @@ describe('Stripe', () => {
     );
     await expect(seller({ secretKey: null }).readSession('cs_1')).rejects.toMatchObject({ retryAfterSeconds: null });
   });
+});
+
+it('loads Stripe’s library when it is first needed, not when a process starts', async () => {
+  const script = `
+    import { registerHooks } from 'node:module';
+    const loaded = [];
+    registerHooks({ resolve(name, context, next) { loaded.push(name); return next(name, context); } });
+    const { createStripe } = await import(${JSON.stringify(new URL('../../src/providers/stripe/stripe.ts', import.meta.url).href)});
+    const stripe = createStripe({ secretKey: null, webhookSecret: { reveal: () => 'whsec' }, priceId: null, mode: 'payment', apiBase: null });
+    const before = loaded.includes('stripe');
+    await stripe.readMessage(new Uint8Array(), 'none').catch(() => {});
+    console.log(before, loaded.includes('stripe'));
+  `;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script]);
+  expect(stdout).toBe('false true\n');
 });

@@ -54,7 +54,7 @@ export interface CheckoutStore {
   revoke(id: string, at: Date): Promise<Checkout | null>;
   /** Newest first, at most `limit`. */
   list(after: CheckoutPlace | null, limit: number): Promise<readonly Checkout[]>;
-  /** Drops checkouts nobody paid and events no checkout is known for, when older than this. */
+  /** Drops checkouts nobody ever paid and events no checkout is known for, when older than this. */
   prune(before: Date): Promise<void>;
 }
 

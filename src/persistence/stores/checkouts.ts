@@ -82,23 +82,17 @@ export function createCheckoutStore({ orm, flavour, inFlight }: Database): Check
     prune: (before) =>
       inTransaction(async (db) => {
         await oneAtATime(db, flavour);
-        const old = db.deleteFrom('payment_event').where('at', '<', before.getTime());
-        await old.where('checkout_id', 'is', null).execute();
-        await db
-          .deleteFrom('payment_object')
-          .where('event_id', 'not in', (event) => event.selectFrom('payment_event').select('id'))
-          .execute();
-        await db
-          .deleteFrom('checkout')
-          .where('created_at', '<', before.getTime())
-          .where('id', 'not in', (event) =>
-            event
-              .selectFrom('payment_event')
-              .select('checkout_id')
-              .where('checkout_id', 'is not', null)
-              .$castTo<{ checkout_id: string }>(),
-          )
-          .execute();
+        const old = before.getTime();
+        await db.deleteFrom('checkout').where('created_at', '<', old).where('paid_at', 'is', null).execute();
+        // Events of no checkout: of one that went now, or of somebody else's trade.
+        await sql`
+          delete from payment_event where "at" < ${old}
+          and not exists (select 1 from checkout where checkout.id = payment_event.checkout_id)
+        `.execute(db);
+        await sql`
+          delete from payment_object
+          where not exists (select 1 from payment_event where payment_event.id = payment_object.event_id)
+        `.execute(db);
       }),
   };
 }

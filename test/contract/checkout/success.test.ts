@@ -219,6 +219,23 @@ describe('checkout.replace', () => {
   });
 });
 
+describe('a catalog key', () => {
+  it('opens no path of the gateway: 401, as for any other text that is no key of it', async () => {
+    const key = keyOn(await page((await paid()).successUrl)) ?? '';
+    const answer = await fetch(`${app.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}` },
+      body: '{}',
+    });
+    const message =
+      'Authentication Error, Malformed API Key passed in. Ensure Key has `Bearer ` prefix, followed by a key that starts with `sk-`.';
+    expect([answer.status, await answer.json()]).toEqual([
+      401,
+      { error: { message, type: 'auth_error', param: 'None', code: '401' } },
+    ]);
+  });
+});
+
 describe('checkout.cancelled', () => {
   it('checkout.cancelled 200: nothing was bought', async () => {
     const answer = await fetch(`${app.url}/billing/cancelled`);
