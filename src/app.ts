@@ -145,7 +145,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     ipHash: createIpHash(settings.masterKey),
     limit: settings.catalogDailyLimit,
     clock: systemClock,
-    failed: (error) => log.warn({ err: error }, 'the free tier could not be kept in the background; trying again'),
+    failed: (error) => log.warn({ err: error }, 'the free tier could not reserve, give back or forget calls'),
   });
   let url = '';
   let draining = false;

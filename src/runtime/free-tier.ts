@@ -21,6 +21,8 @@ const MOST_LOOKED_AT = 64;
 const IDLE_MS = 300_000;
 /** Most rows one statement gives back or deletes: others write in between. */
 const STEP = 500;
+/** After a failure in the background was told, further ones are not for so long. */
+const QUIET_MS = 10_000;
 /** How long callers wait for the store before they are told that it does not answer. */
 const ANSWER_MS = 5_000;
 /** Keys no store knows that an address may try in a minute; after that its keys are not looked up. */
@@ -46,7 +48,7 @@ export interface FreeTierOptions {
   /** Calls a client may make in a day. */
   readonly limit: number;
   readonly clock: Clock;
-  /** Told of work in the background that failed: nobody waits for it, and nothing is lost but allowance. */
+  /** Told, now and then, of work in the background that failed: nobody waits for it, only allowance can be lost. */
   readonly failed: (error: unknown) => void;
   readonly mostClients?: number;
   readonly answerMs?: number;
@@ -57,7 +59,15 @@ export interface FreeTierOptions {
  * handed out of memory. ADR 0016.
  */
 export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
-  const { store, paidKeys, ipHash, limit, clock, failed, mostClients = MOST_CLIENTS, answerMs = ANSWER_MS } = options;
+  const { store, paidKeys, ipHash, limit, clock, mostClients = MOST_CLIENTS, answerMs = ANSWER_MS } = options;
+  let quietUntilMs = 0;
+  /** A store that is away fails for every client. */
+  function failed(error: unknown): void {
+    const nowMs = clock.monotonicMs();
+    if (nowMs < quietUntilMs) return;
+    quietUntilMs = nowMs + QUIET_MS;
+    options.failed(error);
+  }
   const house = { store, limit, failed, answerMs, monotonicMs: () => clock.monotonicMs() };
   const counters = new Map<string, FreeTierCounter>();
   let hand = counters.entries();

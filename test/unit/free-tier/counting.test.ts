@@ -221,6 +221,23 @@ describe('a store that does not answer', () => {
     expect([await calls(tier, 96), await used(tier)]).toEqual([95, 100]);
   });
 
+  it('is told of now and then, not for every client', async () => {
+    const store = aStore();
+    const failures: unknown[] = [];
+    const clock = aClock();
+    const tier = aFreeTier({ store, clock, limit: 100, failed: (error) => void failures.push(error) });
+    const many = async (): Promise<void> => {
+      for (let index = 0; index < 50; index += 1) await calls(tier, 1, `client-${index}`);
+    };
+    for (let round = 0; round < 2; round += 1) await many();
+    store.away = true;
+    await many();
+    expect(failures).toHaveLength(1);
+    clock.pass(10_000);
+    await many();
+    expect(failures).toHaveLength(2);
+  });
+
   it('is not waited for without end, and what it says late is not lost', async () => {
     const store = aStore();
     const tier = aFreeTier({ store, limit: 100, answerMs: 1 });
