@@ -71,7 +71,8 @@ describe('a request that reads the catalog', () => {
     });
     await eventually(() => house.bus.subscriberCount() === 1, 'a subscription');
     const at = new Date(0);
-    const change = { at, entryId: 'gpt-4o', provider: null, op: 'added', field: null, old: null, new: null } as const;
+    const what = { entryId: 'gpt-4o', provider: null, op: 'added', field: null, old: null, new: null } as const;
+    const change = { at, notBefore: null, ...what };
     const news = { at, snapshotId: 'next', changes: [{ ...change, snapshotId: 'next' }] };
     house.bus.publish('catalogChange', news);
     house.bus.publish('catalogChange', news);
