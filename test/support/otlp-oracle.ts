@@ -81,3 +81,11 @@ const requestType = protobuf.Root.fromJSON(DESCRIPTOR).lookupType('Request');
 export function encodeExport(request: Readonly<Record<string, unknown>>): Uint8Array {
   return requestType.encode(requestType.fromObject({ ...request })).finish();
 }
+
+/** A protobuf export as the JSON encoding of OTLP writes it: ids in hex, 64-bit integers as text. */
+export function exportObject(body: Uint8Array): unknown {
+  const object = requestType.toObject(requestType.decode(body), { longs: String, bytes: Array });
+  return JSON.parse(JSON.stringify(object, (key, value: unknown) => (key.endsWith('Id') ? hexOf(value) : value)));
+}
+
+const hexOf = (value: unknown): unknown => (Array.isArray(value) ? Uint8Array.from(value as number[]).toHex() : value);

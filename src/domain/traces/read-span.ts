@@ -1,15 +1,10 @@
 import type { Owner } from '../caller.ts';
 import { attributeTexts, textAt } from './attribute-text.ts';
-import { type Convention, firstValue, type Lifted, tokens } from './conventions/convention.ts';
-import { genAi } from './conventions/gen-ai.ts';
+import { type Convention, firstValue, type Lifted } from './conventions/convention.ts';
 import { GEN_AI } from './conventions/gen-ai-attributes.ts';
-import { langSmith } from './conventions/lang-smith.ts';
-import { openInference } from './conventions/open-inference.ts';
+import { conventionOf } from './conventions/precedence.ts';
 import type { Attributes, RawSpan, Span, SpanType } from './span.ts';
 import { MAX_VALUE_BYTES, startOf, truncateConversation, truncateText } from './truncate.ts';
-
-/** First that recognises a span reads it; the last recognises every span. */
-const CONVENTIONS: readonly Convention[] = [langSmith, openInference, genAi];
 
 const PREVIEW_LENGTH = 240;
 /** Names that rows are grouped and shown by; the attribute they come from keeps their full length. */
@@ -34,7 +29,7 @@ export function readSpans(spans: readonly RawSpan[], owner: Owner, maxValueBytes
 
 function readSpan(span: RawSpan, resourceAttributes: Readonly<Record<string, string>>, maxValueBytes: number): Span {
   const { attributes } = span;
-  const convention = CONVENTIONS.find((candidate) => candidate.recognises(span)) ?? genAi;
+  const convention = conventionOf(span);
   const type = convention.type(span);
   const input = convention.input(span, type) ?? NOTHING;
   const output = convention.output(span, type) ?? NOTHING;
@@ -53,8 +48,8 @@ function readSpan(span: RawSpan, resourceAttributes: Readonly<Record<string, str
     status: span.status,
     error: errorOf(span, cut),
     model: label(firstValue(attributes, convention.modelKeys)),
-    inputTokens: tokens(attributes, convention.inputTokenKeys),
-    outputTokens: tokens(attributes, convention.outputTokenKeys),
+    inputTokens: convention.inputTokens(attributes),
+    outputTokens: convention.outputTokens(attributes),
     inputPreview: startOf(input.preview, PREVIEW_LENGTH),
     requestId: label(firstValue(attributes, convention.responseIdKeys)),
     cost: null,
@@ -82,8 +77,9 @@ function stampedWith(owner: Owner, attributes: Attributes): Attributes {
   return claimed.length === 0 ? attributes : { ...attributes, ...Object.fromEntries(claimed) };
 }
 
-function agentOf({ attributes, resource, instrumentationScope }: RawSpan, type: SpanType, convention: Convention) {
-  const declared = firstValue(attributes, convention.agentKeys);
+function agentOf(span: RawSpan, type: SpanType, convention: Convention): string {
+  const { attributes, resource, instrumentationScope } = span;
+  const declared = convention.agent(span);
   // That SDK's own agent spans carry this word where a name belongs.
   const isPlaceholder =
     type === 'agent' && declared === 'Agent' && instrumentationScope.name.endsWith('.claude_agent_sdk');

@@ -26,6 +26,7 @@ export interface TraceSummary {
   readonly toolCalls: number;
   /** Spans with error status anywhere in the trace. */
   readonly errorCount: number;
+  /** Sum over its model calls, or over all spans while no model call is known. */
   readonly inputTokens: number;
   readonly outputTokens: number;
   /** Distinct models, sorted. */
@@ -91,8 +92,12 @@ export function growSummary(
   const least = (values: readonly bigint[]): bigint => values.reduce((a, b) => (a < b ? a : b));
   const most = (values: readonly bigint[]): bigint => values.reduce((a, b) => (a > b ? a : b));
   const count = (wanted: (span: SpanHead) => boolean): number => added.filter(wanted).length;
-  const sum = (of: (span: SpanHead) => number): number => added.reduce((total, span) => total + of(span), 0);
+  const sum = (of: (span: SpanHead) => number): number => telling.reduce((total, span) => total + of(span), 0);
   const costs = added.flatMap((span) => (span.cost === null ? [] : [span.cost]));
+  const calls = added.filter((span) => span.type === 'llm');
+  // Runs tell the usage of their calls a second time: once a call is known, only calls count.
+  const telling = calls.length > 0 || (summary?.llmCalls ?? 0) > 0 ? calls : added;
+  const counted = telling === calls && summary?.llmCalls === 0 ? null : summary;
   const named = summary !== null && summary.name !== '';
   return {
     ...identity,
@@ -108,11 +113,11 @@ export function growSummary(
       added.map((span) => span.agent),
     ),
     agentInvocations: (summary?.agentInvocations ?? 0) + count((span) => span.type === 'agent'),
-    llmCalls: (summary?.llmCalls ?? 0) + count((span) => span.type === 'llm'),
+    llmCalls: (summary?.llmCalls ?? 0) + calls.length,
     toolCalls: (summary?.toolCalls ?? 0) + count((span) => span.type === 'tool'),
     errorCount: (summary?.errorCount ?? 0) + count((span) => span.status === 'error'),
-    inputTokens: (summary?.inputTokens ?? 0) + sum((span) => span.inputTokens),
-    outputTokens: (summary?.outputTokens ?? 0) + sum((span) => span.outputTokens),
+    inputTokens: (counted?.inputTokens ?? 0) + sum((span) => span.inputTokens),
+    outputTokens: (counted?.outputTokens ?? 0) + sum((span) => span.outputTokens),
     models: distinctSorted(
       summary?.models ?? [],
       added.map((span) => span.model ?? ''),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { assembleTrace } from '../../../src/domain/traces/assemble-trace.ts';
 import { readSpans } from '../../../src/domain/traces/read-span.ts';
 import type { RawSpan, Span } from '../../../src/domain/traces/span.ts';
-import { growSummary } from '../../../src/domain/traces/trace.ts';
+import { growSummary, type TraceSummary } from '../../../src/domain/traces/trace.ts';
 import { aRawSpan, anEvent } from '../../support/raw-span.ts';
 import { aSummary } from '../../support/seeds.ts';
 
@@ -114,6 +114,33 @@ describe('a trace', () => {
     );
     expect(trace?.spans).toEqual([early, other]);
     expect(trace?.summary).toMatchObject({ traceRef: '', name: 'early', spanCount: 2, endNs: other.endNs });
+  });
+});
+
+describe('the tokens of a trace', () => {
+  const tokens = (operation: string, count: number) => ({
+    attributes: { 'gen_ai.operation.name': operation, 'gen_ai.usage.input_tokens': count },
+  });
+  const run = aSpan('a', 0, 9, tokens('invoke_agent', 30));
+  const first = aSpan('b', 1, 1, tokens('chat', 10));
+  const second = aSpan('c', 2, 1, tokens('chat', 20));
+
+  it.each([
+    ['together', [[run, first, second]]],
+    ['the run first', [[run], [first], [second]]],
+    ['the run last', [[first, second], [run]]],
+    ['the run between', [[first], [run, second]]],
+  ])('are those of its model calls, which a run only repeats: %s', (_what, batches) => {
+    const identity = { traceId: run.traceId, traceRef: 'R', owner: OWNER };
+    const summary = batches.reduce<TraceSummary | null>(
+      (grown, batch) => growSummary(grown, identity, readSpans(batch, OWNER)),
+      null,
+    );
+    expect(summary).toMatchObject({ inputTokens: 30, llmCalls: 2, spanCount: 3 });
+  });
+
+  it('are those of every span while no model call is known', () => {
+    expect(assembled([run, aSpan('d', 1, 1, tokens('embeddings', 5))]).summary.inputTokens).toBe(35);
   });
 });
 

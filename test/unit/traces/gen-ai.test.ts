@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readSpans } from '../../../src/domain/traces/read-span.ts';
 import type { RawSpan } from '../../../src/domain/traces/span.ts';
+import { tokenDetailsOf } from '../../../src/domain/traces/token-details.ts';
 import { aRawSpan, anEvent } from '../../support/raw-span.ts';
 
 const read = (differing: Partial<RawSpan>) => readSpans([aRawSpan(differing)], { teamId: '', keyHash: 'k' })[0];
@@ -153,6 +154,39 @@ describe('GenAI: what went in and what came out', () => {
     ]);
     expect(span?.output).toBe('[{"role":"assistant","content":"hi"}]');
     expect(span?.events).toHaveLength(5);
+  });
+
+  it('parts inside an event, by their type or their only member', () => {
+    const events = [
+      anEvent('gen_ai.user.message', { content: '[{"text":"Weather?"}]' }),
+      anEvent('gen_ai.choice', { message: '[{"toolUse":{"toolUseId":"c1","name":"weather","input":{"in":"B"}}}]' }),
+      anEvent('gen_ai.tool.message', { content: '[{"toolResult":{"toolUseId":"c1","content":[{"text":"grey"}]}}]' }),
+    ];
+    const span = read({ attributes: { 'gen_ai.operation.name': 'chat' }, events });
+    expect(span?.input).toBe('[{"role":"user","content":"Weather?"}]');
+    expect(JSON.parse(span?.output ?? '')).toEqual([
+      { role: 'assistant', content: '', tool_calls: [{ name: 'weather', arguments: '{"in":"B"}', id: 'c1' }] },
+      { role: 'tool', content: 'grey' },
+    ]);
+  });
+
+  it('the events of a tool are what it was given and what it gave', () => {
+    const events = [
+      anEvent('gen_ai.tool.message', { content: '{"in":"B"}' }),
+      anEvent('gen_ai.choice', { message: '[{"text":"grey"}]' }),
+    ];
+    const span = read({ attributes: { 'gen_ai.operation.name': 'execute_tool' }, events });
+    expect(span).toMatchObject({ input: '{"in":"B"}', output: 'grey' });
+  });
+
+  it.each([
+    ['the agreed names', 'gen_ai.usage.cache_read.input_tokens', 'gen_ai.usage.reasoning.output_tokens'],
+    ['earlier names', 'gen_ai.usage.cache_read_input_tokens', 'gen_ai.usage.reasoning_tokens'],
+    ['names of details', 'gen_ai.usage.details.cache_read_tokens', 'gen_ai.usage.details.reasoning_tokens'],
+  ])('tokens by what became of them, by %s', (_what, cacheRead, reasoning) => {
+    const span = llm({ [cacheRead]: 7, [reasoning]: '3' });
+    expect(tokenDetailsOf(span?.attributes ?? {})).toEqual({ cacheRead: 7, cacheWrite: null, reasoning: 3 });
+    expect(tokenDetailsOf({ [cacheRead]: 'many' })).toEqual({ cacheRead: 0, cacheWrite: null, reasoning: null });
   });
 
   it('the preview is the latest that a user said, at most 240 characters and never half of one', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readSpans } from '../../../src/domain/traces/read-span.ts';
 import type { RawSpan } from '../../../src/domain/traces/span.ts';
+import { tokenDetailsOf } from '../../../src/domain/traces/token-details.ts';
 import { aRawSpan } from '../../support/raw-span.ts';
 
 const read = (attributes: RawSpan['attributes'], parentSpanId: string | null = 'aaaaaaaaaaaaaaaa') =>
@@ -75,5 +76,36 @@ describe('OpenInference', () => {
     });
     expect(span).toMatchObject({ type: 'embedding', model: 'e', inputTokens: 4, input: 'text', output: 'vector' });
     expect(span?.attributes['input.value']).toBeUndefined();
+  });
+
+  it('messages that came without their words give way to the value they were made from', () => {
+    const span = read({
+      'openinference.span.kind': 'CHAIN',
+      'llm.input_messages.0.message.role': 'user',
+      'input.value': '{"messages": [{"role": "user", "content": "Hi"}]}',
+    });
+    expect(span?.input).toBe('[{"role":"user","content":"Hi"}]');
+    expect(span?.attributes).toEqual({
+      'openinference.span.kind': 'CHAIN',
+      'llm.input_messages.0.message.role': 'user',
+    });
+  });
+
+  it.each([
+    ['{"lc_agent_name": "triage"}', 'triage'],
+    ['{"lc_agent_name": 7}', ''],
+    ['lc_agent_name, broken', ''],
+  ])('LangChain tells its agent in the metadata: %s', (metadata, agent) => {
+    expect(read({ 'openinference.span.kind': 'CHAIN', metadata })?.agent).toBe(agent);
+  });
+
+  it('tokens by what became of them', () => {
+    expect(
+      tokenDetailsOf({
+        'llm.token_count.prompt_details.cache_read': 1,
+        'llm.token_count.prompt_details.cache_write': 2,
+        'llm.token_count.completion_details.reasoning': 3,
+      }),
+    ).toEqual({ cacheRead: 1, cacheWrite: 2, reasoning: 3 });
   });
 });

@@ -1,6 +1,6 @@
 import { attributeText, firstText, textAt } from '../attribute-text.ts';
 import type { Attributes, RawSpan, SpanType } from '../span.ts';
-import { conversationOf, latestUserText, type Message, parseStructure } from './conversation.ts';
+import { conversationOf, isJson, latestUserText, type Message, parseStructure } from './conversation.ts';
 
 /** What a span's input or output was found to be, and the attributes it was found in. */
 export interface Lifted {
@@ -17,12 +17,17 @@ export interface Convention {
   /** Whether a span speaks it; of several the first listed is taken. */
   recognises(span: RawSpan): boolean;
   type(span: RawSpan): SpanType;
+  /** The agent this convention names; what any convention may call it is asked after. Null when it names none. */
+  agent(span: RawSpan): string | null;
   /** Where each fact stands; the first that is present counts. */
-  readonly agentKeys: readonly string[];
   readonly modelKeys: readonly string[];
-  readonly inputTokenKeys: readonly string[];
-  readonly outputTokenKeys: readonly string[];
   readonly responseIdKeys: readonly string[];
+  inputTokens(attributes: Attributes): number;
+  outputTokens(attributes: Attributes): number;
+  /** Parts of the counts above, by what became of them. */
+  readonly cacheReadTokenKeys: readonly string[];
+  readonly cacheWriteTokenKeys: readonly string[];
+  readonly reasoningTokenKeys: readonly string[];
   input(span: RawSpan, type: SpanType): Lifted | null;
   output(span: RawSpan, type: SpanType): Lifted | null;
 }
@@ -51,6 +56,30 @@ export function firstConversation(attributes: Attributes, keys: readonly string[
   return messages === null ? plain(found.text, [found.key]) : conversation(messages, [found.key]);
 }
 
+/**
+ * The first text that is not empty, also when its messages are packed into an object: `{ "messages": [...] }`, in
+ * one conversation or as a batch of them, and that perhaps in `inputs` or `outputs`. Where an object says more than
+ * its messages do, its attribute is kept.
+ */
+export function firstPacked(attributes: Attributes, keys: readonly string[]): Lifted | null {
+  const found = firstText(attributes, keys);
+  if (found === null) return null;
+  const packed = unpacked(parseStructure(found.text));
+  const messages = conversationOf(packed.messages);
+  if (messages === null) return plain(found.text, [found.key]);
+  return conversation(messages, packed.whole ? [found.key] : []);
+}
+
+function unpacked(value: unknown): { readonly messages: unknown; readonly whole: boolean } {
+  if (!isJson(value)) return { messages: value, whole: true };
+  const inner = value['inputs'] ?? value['outputs'] ?? value;
+  if (!isJson(inner) || !Array.isArray(inner['messages'])) return { messages: value, whole: true };
+  const messages = inner['messages'] as readonly unknown[];
+  const isBatch = Array.isArray(messages[0]);
+  const whole = inner === value && Object.keys(inner).length === 1 && (!isBatch || messages.length === 1);
+  return { messages: isBatch ? messages[0] : messages, whole };
+}
+
 /** The first text that is not empty, as it stands. */
 export function firstPlain(attributes: Attributes, keys: readonly string[]): Lifted | null {
   const found = firstText(attributes, keys);
@@ -66,16 +95,31 @@ export function firstValue(attributes: Attributes, keys: readonly string[]): str
   return null;
 }
 
+/** The token count under the first key that is present; null when none is. */
+export function tokenCount(attributes: Attributes, keys: readonly string[]): number | null {
+  const key = keys.find((candidate) => attributes[candidate] !== undefined);
+  if (key === undefined) return null;
+  const value = attributes[key] ?? null;
+  return tokensIn(typeof value === 'number' ? value : digits(attributeText(value)));
+}
+
 /**
  * A token count. One that is no whole number between 0 and 2^32-1 counts as 0 and stays among the attributes
  * as it was sent: a span is worth more than its count.
  */
-export function tokens(attributes: Attributes, keys: readonly string[]): number {
-  const key = keys.find((candidate) => attributes[candidate] !== undefined);
-  if (key === undefined) return 0;
-  const value = attributes[key] ?? null;
-  const count = typeof value === 'number' ? value : digits(attributeText(value));
-  return Number.isInteger(count) && count >= 0 && count <= MAX_TOKENS ? count : 0;
-}
+export const tokensIn = (count: number): number =>
+  Number.isInteger(count) && count >= 0 && count <= MAX_TOKENS ? count : 0;
+
+/** Reads the count under the first of these keys that is present. */
+export const counted =
+  (...keys: readonly string[]) =>
+  (attributes: Attributes): number =>
+    tokenCount(attributes, keys) ?? 0;
+
+/** Names the agent by the first of these keys that says something. */
+export const named =
+  (...keys: readonly string[]) =>
+  ({ attributes }: RawSpan): string | null =>
+    firstValue(attributes, keys);
 
 const digits = (text: string): number => (/^\s*\d{1,10}\s*$/.test(text) ? Number(text) : 0);

@@ -21,7 +21,8 @@ interface Json {
 const ROLES: Readonly<Record<string, string>> = { human: 'user', ai: 'assistant', model: 'assistant' };
 /** LangChain says whose a message is by its type instead of a role. */
 const MESSAGE_TYPES = new Set(['human', 'ai', 'system', 'tool', 'function', 'developer']);
-const TOOL_CALL_PARTS = new Set(['function_call', 'tool_use', 'tool_call']);
+const TOOL_CALL_PARTS = new Set(['function_call', 'tool_use', 'tool_call', 'tool-call']);
+const TOOL_RESULT_PARTS = new Set(['tool_result', 'tool_call_response', 'tool-result']);
 /** Parts that are not what was said. */
 const SILENT_PARTS = new Set(['reasoning', 'thinking', 'redacted_thinking', ...TOOL_CALL_PARTS]);
 const PARAGRAPH = '\n\n';
@@ -58,17 +59,22 @@ export function messageOf(value: unknown): Message | null {
   if (!isJson(value)) return null;
   const fields = unwrapped(value);
   const role = roleOf(fields);
-  const parts = fields['parts'] ?? fields['content'];
+  const given = fields['parts'] ?? fields['content'];
+  const parts = Array.isArray(given) ? given.map(typedPart) : given;
   if (role === null || (parts === undefined && fields['tool_calls'] === undefined)) return null;
   const content = contentText(parts);
   if (content === null) return null;
-  const calls = [...listOf(fields['tool_calls']), ...listOf(parts).filter(isToolCallPart)].flatMap(toolCallOf);
-  const { name } = fields;
+  const calls = [...listOf(fields['tool_calls']), ...listOf(parts).filter(isPartOf(TOOL_CALL_PARTS))].flatMap(
+    toolCallOf,
+  );
+  // Some providers have a tool's result sent in the name of the user.
+  const speaker = role === 'user' && holdsOnlyResults(parts) ? 'tool' : role;
+  const name = fields['name'] ?? toolNameIn(parts);
   return {
-    role,
+    role: speaker,
     content,
     ...(calls.length > 0 ? { tool_calls: calls } : {}),
-    ...(role === 'tool' && typeof name === 'string' && name !== '' ? { name } : {}),
+    ...(speaker === 'tool' && typeof name === 'string' && name !== '' ? { name } : {}),
   };
 }
 
@@ -119,22 +125,44 @@ function partText(part: unknown): string | null {
   if (!isJson(part)) return null;
   const { type } = part;
   if (typeof type === 'string' && SILENT_PARTS.has(type)) return '';
-  const said = part['text'] ?? part['content'] ?? part['response'] ?? part['result'];
+  const said = part['text'] ?? part['content'] ?? part['response'] ?? part['result'] ?? toolOutput(part['output']);
   // What cannot be said, an image for one, is named by its kind.
   if (said === undefined || said === null) return typeof type === 'string' ? `[${type}]` : null;
   return asText(said);
 }
 
-const isToolCallPart = (part: unknown): boolean =>
-  isJson(part) && typeof part['type'] === 'string' && TOOL_CALL_PARTS.has(part['type']);
+/** Bedrock's parts are named by their only member instead of a type: `toolUse`, `toolResult`. */
+function typedPart(part: unknown): unknown {
+  if (!isJson(part) || part['type'] !== undefined) return part;
+  const { toolUse, toolResult } = part;
+  if (isJson(toolUse)) return { ...toolUse, type: 'tool_use', id: toolUse['toolUseId'] };
+  return isJson(toolResult) ? { type: 'tool_result', content: contentText(toolResult['content']) ?? toolResult } : part;
+}
+
+/** The AI SDK says beside a result whether it is text, JSON or an error. */
+const toolOutput = (output: unknown): unknown => (isJson(output) && 'value' in output ? output['value'] : output);
+
+const isPartOf =
+  (types: ReadonlySet<string>) =>
+  (part: unknown): boolean =>
+    isJson(part) && typeof part['type'] === 'string' && types.has(part['type']);
+
+const holdsOnlyResults = (parts: unknown): boolean =>
+  Array.isArray(parts) && parts.length > 0 && parts.every(isPartOf(TOOL_RESULT_PARTS));
+
+/** Which tool gave the results in these parts, where they are of one. */
+function toolNameIn(parts: unknown): unknown {
+  const [only, ...others] = listOf(parts);
+  return isJson(only) && others.length === 0 ? (only['name'] ?? only['toolName']) : undefined;
+}
 
 function toolCallOf(call: unknown): readonly ToolCall[] {
   if (!isJson(call)) return [];
   const called = isJson(call['function']) ? call['function'] : call;
-  const id = call['id'] ?? call['call_id'];
+  const id = call['id'] ?? call['call_id'] ?? call['toolCallId'];
   return [
     {
-      name: asText(called['name']),
+      name: asText(called['name'] ?? called['toolName']),
       arguments: asText(called['arguments'] ?? called['args'] ?? called['input']),
       ...(typeof id === 'string' && id !== '' ? { id } : {}),
     },

@@ -6,6 +6,8 @@ import { conversation, type Lifted } from './convention.ts';
 /** How a convention spreads a list of messages over attributes `<prefix>.<index>.<rest>`. */
 export interface FlattenedForm {
   readonly prefix: string;
+  /** Whose a message is that does not say so. */
+  readonly speaker: string;
   readonly role: string;
   readonly content: string;
   readonly name: string;
@@ -25,8 +27,13 @@ interface Draft {
 
 const MAX_INDEX = 10_000;
 
+export interface SpreadConversation extends Lifted {
+  /** Whether its messages came without anything that was said or called. */
+  readonly silent: boolean;
+}
+
 /** The messages spread over a span's attributes, or null when there are none. */
-export function flattenedConversation(attributes: Attributes, form: FlattenedForm): Lifted | null {
+export function flattenedConversation(attributes: Attributes, form: FlattenedForm): SpreadConversation | null {
   const start = `${form.prefix}.`;
   const drafts = new Map<number, Draft>();
   const keys: string[] = [];
@@ -42,10 +49,9 @@ export function flattenedConversation(attributes: Attributes, form: FlattenedFor
   }
   if (drafts.size === 0) return null;
   const inOrder = [...drafts].toSorted(([left], [right]) => left - right);
-  return conversation(
-    inOrder.map(([, draft]) => messageOf(draft)),
-    keys,
-  );
+  const messages = inOrder.map(([, draft]) => messageOf(draft, form.speaker));
+  const silent = messages.every(({ content, tool_calls: calls }) => content === '' && calls === undefined);
+  return { ...conversation(messages, keys), silent };
 }
 
 /** Puts one attribute where it belongs; false when this form does not know it. */
@@ -67,8 +73,8 @@ function readToolCall(draft: Draft, rest: string, text: string, form: FlattenedF
   return true;
 }
 
-function messageOf({ role, name, content, parts, calls }: Draft): Message {
-  const common = commonRole(role);
+function messageOf({ role, name, content, parts, calls }: Draft, speaker: string): Message {
+  const common = commonRole(role || speaker);
   const toolCalls = [...calls].toSorted(([left], [right]) => left - right).map(([, call]) => toolCallOf(call));
   return {
     role: common,

@@ -24,6 +24,30 @@ export const GEN_AI = {
   eventContent: 'gen_ai.event.content',
 } as const;
 
+/** The counts of a call, the present name first. */
+export const GEN_AI_INPUT_TOKENS = [GEN_AI.inputTokens, GEN_AI.promptTokens] as const;
+export const GEN_AI_OUTPUT_TOKENS = [GEN_AI.outputTokens, GEN_AI.completionTokens] as const;
+
+/** Tokens by what became of them, as instrumentations of this family name them, the agreed name first. */
+export const GEN_AI_TOKEN_PARTS = {
+  cacheRead: [
+    'gen_ai.usage.cache_read.input_tokens',
+    'gen_ai.usage.cache_read_input_tokens',
+    'gen_ai.usage.cached_tokens',
+    'gen_ai.usage.details.cache_read_tokens',
+  ],
+  cacheWrite: [
+    'gen_ai.usage.cache_creation.input_tokens',
+    'gen_ai.usage.cache_creation_input_tokens',
+    'gen_ai.usage.details.cache_write_tokens',
+  ],
+  reasoning: [
+    'gen_ai.usage.reasoning.output_tokens',
+    'gen_ai.usage.reasoning_tokens',
+    'gen_ai.usage.details.reasoning_tokens',
+  ],
+} as const;
+
 /** What each value of the operation name is in a trace. */
 export const GEN_AI_OPERATIONS = {
   invoke_agent: 'agent',

@@ -4,16 +4,27 @@ import { asText, isJson, type Message, messageOf, parseStructure } from './conve
 import {
   type Convention,
   conversation,
+  counted,
   firstConversation,
   firstPlain,
   type Lifted,
+  plain,
   undeclaredType,
 } from './convention.ts';
 import { flattenedConversation, type FlattenedForm } from './flattened.ts';
-import { GEN_AI, GEN_AI_EVENTS, GEN_AI_OPERATIONS } from './gen-ai-attributes.ts';
+import {
+  GEN_AI,
+  GEN_AI_EVENTS,
+  GEN_AI_INPUT_TOKENS,
+  GEN_AI_OPERATIONS,
+  GEN_AI_OUTPUT_TOKENS,
+  GEN_AI_TOKEN_PARTS,
+} from './gen-ai-attributes.ts';
 
-const indexed = (prefix: string): FlattenedForm => ({
+/** How GenAI conventions spread messages: `<prefix>.<index>.<field>`. */
+export const indexed = (prefix: string, speaker: string): FlattenedForm => ({
   prefix,
+  speaker,
   role: 'role',
   content: 'content',
   name: 'name',
@@ -21,8 +32,8 @@ const indexed = (prefix: string): FlattenedForm => ({
   part: /^$/,
   toolCall: /^tool_calls\.(\d+)\.(id|name|arguments)$/,
 });
-const PROMPTS = indexed(GEN_AI.prompt);
-const COMPLETIONS = indexed(GEN_AI.completion);
+const PROMPTS = indexed(GEN_AI.prompt, 'user');
+const COMPLETIONS = indexed(GEN_AI.completion, 'assistant');
 
 const isOperation = (name: string): name is keyof typeof GEN_AI_OPERATIONS => Object.hasOwn(GEN_AI_OPERATIONS, name);
 const isMessageEvent = (name: string): name is keyof typeof GEN_AI_EVENTS => Object.hasOwn(GEN_AI_EVENTS, name);
@@ -37,23 +48,26 @@ export const genAi: Convention = {
     // Older instrumentations name only the model they ask.
     return operation === '' && textAt(span.attributes, GEN_AI.requestModel) !== '' ? 'llm' : undeclaredType(span);
   },
-  agentKeys: [],
+  agent: () => null,
   modelKeys: [GEN_AI.requestModel, GEN_AI.responseModel],
-  inputTokenKeys: [GEN_AI.inputTokens, GEN_AI.promptTokens],
-  outputTokenKeys: [GEN_AI.outputTokens, GEN_AI.completionTokens],
   responseIdKeys: [GEN_AI.responseId],
-  input: ({ attributes, events }) =>
+  inputTokens: counted(...GEN_AI_INPUT_TOKENS),
+  outputTokens: counted(...GEN_AI_OUTPUT_TOKENS),
+  cacheReadTokenKeys: GEN_AI_TOKEN_PARTS.cacheRead,
+  cacheWriteTokenKeys: GEN_AI_TOKEN_PARTS.cacheWrite,
+  reasoningTokenKeys: GEN_AI_TOKEN_PARTS.reasoning,
+  input: ({ attributes, events }, type) =>
     firstConversation(attributes, [GEN_AI.inputMessages]) ??
     firstPlain(attributes, [GEN_AI.toolArguments, GEN_AI.retrievalQuery]) ??
     firstConversation(attributes, [GEN_AI.prompt]) ??
     flattenedConversation(attributes, PROMPTS) ??
-    fromEvents(events, 'input'),
-  output: ({ attributes, events }) =>
+    (type === 'tool' ? toolEvent(events, 'gen_ai.tool.message') : fromEvents(events, 'input')),
+  output: ({ attributes, events }, type) =>
     firstConversation(attributes, [GEN_AI.outputMessages]) ??
     firstPlain(attributes, [GEN_AI.toolResult, GEN_AI.retrievalDocuments]) ??
     firstConversation(attributes, [GEN_AI.completion]) ??
     flattenedConversation(attributes, COMPLETIONS) ??
-    fromEvents(events, 'output'),
+    (type === 'tool' ? toolEvent(events, 'gen_ai.choice') : fromEvents(events, 'output')),
 };
 
 /** The messages among a span's events. They stay events too: their times are theirs alone. */
@@ -64,6 +78,12 @@ function fromEvents(events: RawSpan['events'], side: 'input' | 'output'): Lifted
     return stands === side ? [eventMessage(event.attributes, role)] : [];
   });
   return messages.length === 0 ? null : conversation(messages, []);
+}
+
+/** Around a tool the same events carry what it was given and what it gave. */
+function toolEvent(events: RawSpan['events'], name: 'gen_ai.tool.message' | 'gen_ai.choice'): Lifted | null {
+  const found = events.find((event) => event.name === name);
+  return found === undefined ? null : plain(eventMessage(found.attributes, 'tool').content, []);
 }
 
 /** An event's body is JSON in one attribute, or spread over several. */
@@ -78,5 +98,12 @@ function eventMessage(attributes: RawSpan['attributes'], role: string): Message 
     textAt(attributes, 'message') ||
     textAt(attributes, GEN_AI.prompt) ||
     textAt(attributes, GEN_AI.completion);
-  return { role: textAt(attributes, 'role') || role, content: text };
+  const speaker = textAt(attributes, 'role') || role;
+  // A list of parts comes as text as well.
+  return messageOf({ role: speaker, content: listIn(text) }) ?? { role: speaker, content: text };
+}
+
+function listIn(text: string): unknown {
+  const parsed = parseStructure(text);
+  return Array.isArray(parsed) ? parsed : text;
 }

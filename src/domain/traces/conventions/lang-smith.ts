@@ -1,7 +1,7 @@
 import { textAt } from '../attribute-text.ts';
 import { type RawSpan, SPAN_TYPES, type SpanType } from '../span.ts';
 import { asText, conversationOf, isJson, listOf, messageOf, parseStructure } from './conversation.ts';
-import { type Convention, conversation, firstPlain, type Lifted, plain } from './convention.ts';
+import { type Convention, conversation, firstPlain, type Lifted, named, plain } from './convention.ts';
 import { genAi } from './gen-ai.ts';
 import { GEN_AI } from './gen-ai-attributes.ts';
 
@@ -21,11 +21,15 @@ export const langSmith: Convention = {
     if (parentSpanId === null || name === textAt(attributes, AGENT_NAME)) return 'agent';
     return MIDDLEWARE.test(name) ? 'framework' : 'chain';
   },
-  agentKeys: [AGENT_NAME],
+  agent: named(AGENT_NAME),
   modelKeys: [...genAi.modelKeys, 'langsmith.metadata.ls_model_name'],
-  inputTokenKeys: genAi.inputTokenKeys,
-  outputTokenKeys: genAi.outputTokenKeys,
   responseIdKeys: genAi.responseIdKeys,
+  inputTokens: genAi.inputTokens,
+  outputTokens: genAi.outputTokens,
+  // Told by the GenAI names.
+  cacheReadTokenKeys: [],
+  cacheWriteTokenKeys: [],
+  reasoningTokenKeys: [],
   input: ({ attributes }, type) => inputOf(attributes, type),
   output: ({ attributes }, type) => outputOf(attributes, type),
 };

@@ -1,0 +1,110 @@
+import { textAt } from '../attribute-text.ts';
+import type { Attributes, SpanType } from '../span.ts';
+import {
+  type Convention,
+  conversation,
+  counted,
+  firstPlain,
+  type Lifted,
+  named,
+  plain,
+  tokenCount,
+  undeclaredType,
+} from './convention.ts';
+import { asText, conversationOf, isJson, listOf, type Message, messageOf, parseStructure } from './conversation.ts';
+import { genAi } from './gen-ai.ts';
+import { GEN_AI_INPUT_TOKENS, GEN_AI_OUTPUT_TOKENS } from './gen-ai-attributes.ts';
+
+const OPERATION = 'ai.operationId';
+const PROMPT = 'ai.prompt';
+const MESSAGES = 'ai.prompt.messages';
+const TEXT = 'ai.response.text';
+const TOOL_CALLS = 'ai.response.toolCalls';
+
+/**
+ * What an operation is. Those that end in `.do…` ask a model once; those around them run until no tool is called
+ * any more, which the SDK itself calls invoking an agent from version 7 on.
+ */
+const OPERATIONS: Readonly<Record<string, SpanType>> = {
+  'ai.generateText': 'agent',
+  'ai.streamText': 'agent',
+  'ai.generateObject': 'agent',
+  'ai.streamObject': 'agent',
+  'ai.generateText.doGenerate': 'llm',
+  'ai.streamText.doStream': 'llm',
+  'ai.generateObject.doGenerate': 'llm',
+  'ai.streamObject.doStream': 'llm',
+  'ai.toolCall': 'tool',
+  'ai.embed': 'embedding',
+  'ai.embedMany': 'embedding',
+  'ai.embed.doEmbed': 'embedding',
+  'ai.embedMany.doEmbed': 'embedding',
+  'ai.rerank': 'reranker',
+  'ai.rerank.doRerank': 'reranker',
+};
+
+/** The AI SDK's telemetry up to version 6; from version 7 on it follows the GenAI conventions. */
+export const aiSdk: Convention = {
+  name: 'ai-sdk',
+  recognises: ({ attributes }) => attributes[OPERATION] !== undefined,
+  type(span): SpanType {
+    const operation = textAt(span.attributes, OPERATION);
+    return (Object.hasOwn(OPERATIONS, operation) ? OPERATIONS[operation] : undefined) ?? undeclaredType(span);
+  },
+  agent: named('ai.telemetry.functionId'),
+  modelKeys: [...genAi.modelKeys, 'ai.model.id', 'ai.response.model'],
+  responseIdKeys: [...genAi.responseIdKeys, 'ai.response.id'],
+  inputTokens: (attributes) => tokenCount(attributes, INPUT_TOKENS) ?? embeddedTokens(attributes),
+  outputTokens: counted(...GEN_AI_OUTPUT_TOKENS, 'ai.usage.outputTokens', 'ai.usage.completionTokens'),
+  cacheReadTokenKeys: ['ai.usage.inputTokenDetails.cacheReadTokens', 'ai.usage.cachedInputTokens'],
+  cacheWriteTokenKeys: ['ai.usage.inputTokenDetails.cacheWriteTokens'],
+  reasoningTokenKeys: ['ai.usage.outputTokenDetails.reasoningTokens', 'ai.usage.reasoningTokens'],
+  // Traceloop's SDK has translated these two; the rest is as the AI SDK left it.
+  input: (span, type) => genAi.input(span, type) ?? promptOf(span.attributes) ?? firstPlain(span.attributes, INPUTS),
+  output: (span, type) => genAi.output(span, type) ?? answerOf(span.attributes) ?? firstPlain(span.attributes, OUTPUTS),
+};
+
+const INPUT_TOKENS = [...GEN_AI_INPUT_TOKENS, 'ai.usage.inputTokens', 'ai.usage.promptTokens'];
+
+const INPUTS = ['ai.toolCall.args', 'ai.value', 'ai.values', 'ai.documents'];
+const OUTPUTS = ['ai.toolCall.result', 'ai.response.object', 'ai.embedding', 'ai.embeddings', 'ai.ranking'];
+
+/** The calls inside an embedding tell its tokens a second time; they are counted there. */
+function embeddedTokens(attributes: Attributes): number {
+  const repeated = !textAt(attributes, OPERATION).includes('.do');
+  return repeated ? 0 : (tokenCount(attributes, ['ai.usage.tokens']) ?? 0);
+}
+
+/** The messages of one call, or the prompt a run was begun with. */
+function promptOf(attributes: Attributes): Lifted | null {
+  const messages = textAt(attributes, MESSAGES);
+  const key = messages === '' ? PROMPT : MESSAGES;
+  const text = messages || textAt(attributes, PROMPT);
+  if (text === '') return null;
+  const parsed = parseStructure(text);
+  const read = conversationOf(isJson(parsed) ? begunWith(parsed) : parsed);
+  return read === null ? plain(text, [key]) : conversation(read, [key]);
+}
+
+function begunWith(parsed: Readonly<Record<string, unknown>>): unknown {
+  const { system, prompt, messages, ...rest } = parsed;
+  // Anything else would be lost.
+  if (Object.keys(rest).length > 0) return parsed;
+  const said = Array.isArray(prompt) ? (prompt as readonly unknown[]) : null;
+  return [
+    ...(system === undefined ? [] : [isJson(system) ? system : { role: 'system', content: asText(system) }]),
+    ...(said ?? (prompt === undefined ? [] : [{ role: 'user', content: asText(prompt) }])),
+    ...listOf(messages),
+  ];
+}
+
+/** What the model said and called, as one message. */
+function answerOf(attributes: Attributes): Lifted | null {
+  const text = textAt(attributes, TEXT);
+  const calls = textAt(attributes, TOOL_CALLS);
+  if (text === '' && calls === '') return null;
+  const parsed = parseStructure(calls);
+  const message: Message | null = messageOf({ role: 'assistant', content: text, tool_calls: listOf(parsed) });
+  const kept = calls !== '' && !Array.isArray(parsed) ? [TEXT] : [TEXT, TOOL_CALLS];
+  return message === null ? null : conversation([message], kept);
+}

@@ -1,0 +1,129 @@
+import { textAt } from '../attribute-text.ts';
+import type { Attributes, RawSpan, SpanType } from '../span.ts';
+import {
+  type Convention,
+  conversation,
+  counted,
+  firstPlain,
+  firstValue,
+  type Lifted,
+  plain,
+  tokensIn,
+} from './convention.ts';
+import { isJson, type Message, parseStructure } from './conversation.ts';
+import { genAi } from './gen-ai.ts';
+
+/** The scope of its spans, and what it was called before. */
+const SCOPES = new Set(['com.anthropic.claude_code.tracing', 'com.anthropic.claude_code.traces']);
+const NAME = 'claude-code';
+const PREFIX = 'claude_code.';
+
+const TYPES: Readonly<Record<string, SpanType>> = {
+  interaction: 'agent',
+  llm_request: 'llm',
+  tool: 'tool',
+  compaction: 'chain',
+};
+
+const CACHE_READ = 'cache_read_tokens';
+const CACHE_WRITE = 'cache_creation_tokens';
+const PROMPT = 'user_prompt';
+const CONTEXT = 'new_context';
+const ANSWER = 'response.model_output';
+const TOOL_INPUT = 'tool_input';
+/** What is told of a tool's input where it is not told whole. */
+const TOOL_FACTS: readonly (readonly [string, string])[] = [
+  ['command', 'full_command'],
+  ['file_path', 'file_path'],
+  ['bash_argv0', 'bash_argv0'],
+];
+const TOOL_OUTPUTS = ['output', 'content', 'diff'];
+
+/** Claude Code's own tracing: an interaction with model requests and tools in it, and the steps around those. */
+export const claudeCode: Convention = {
+  name: 'claude-code',
+  recognises: ({ instrumentationScope }) => SCOPES.has(instrumentationScope.name),
+  type(span): SpanType {
+    const kind = kindOf(span);
+    return (Object.hasOwn(TYPES, kind) ? TYPES[kind] : undefined) ?? 'framework';
+  },
+  agent: ({ attributes }) => subagentIn(textAt(attributes, 'query_source')) ?? NAME,
+  modelKeys: ['model', ...genAi.modelKeys],
+  responseIdKeys: [...genAi.responseIdKeys, 'request_id'],
+  // Counted without what the cache had or took; everywhere else input includes both.
+  inputTokens: (attributes) =>
+    tokensIn(['input_tokens', CACHE_READ, CACHE_WRITE].reduce((sum, key) => sum + counted(key)(attributes), 0)),
+  outputTokens: counted('output_tokens'),
+  cacheReadTokenKeys: [CACHE_READ],
+  cacheWriteTokenKeys: [CACHE_WRITE],
+  reasoningTokenKeys: [],
+  input(span, type) {
+    const { attributes } = span;
+    if (type === 'agent') return said('user', attributes, PROMPT);
+    if (type === 'llm') return asked(attributes);
+    return type === 'tool' ? toolInput(attributes) : null;
+  },
+  output(span, type) {
+    if (type === 'llm') return said('assistant', span.attributes, ANSWER);
+    return type === 'tool' ? toolOutput(span) : null;
+  },
+};
+
+const kindOf = ({ attributes, name }: RawSpan): string =>
+  textAt(attributes, 'span.type') || (name.startsWith(PREFIX) ? name.slice(PREFIX.length) : name);
+
+/** `agent:builtin:Explore` asked for the subagent Explore. */
+function subagentIn(source: string): string | null {
+  const [, name] = /^agent:[^:]*:(.+)$/s.exec(source) ?? [];
+  return name ?? null;
+}
+
+function said(role: string, attributes: Attributes, key: string): Lifted | null {
+  const content = firstValue(attributes, [key]) === null ? '' : textAt(attributes, key);
+  return content === '' ? null : conversation([{ role, content }], [key]);
+}
+
+/** The system prompt, as far as it is shown, and what is new since the request before. */
+function asked(attributes: Attributes): Lifted | null {
+  const system = textAt(attributes, 'system_prompt_preview');
+  const context = textAt(attributes, CONTEXT);
+  const messages: Message[] = [
+    ...(system === '' ? [] : [{ role: 'system', content: system }]),
+    ...(context === '' ? [] : [contextMessage(context)]),
+  ];
+  return messages.length === 0 ? null : conversation(messages, context === '' ? [] : [CONTEXT]);
+}
+
+/** `[USER]`, `[ASSISTANT]` or `[TOOL RESULT: id]` on a line of its own says whose the rest is. */
+function contextMessage(context: string): Message {
+  const { header, body } = headed(context);
+  if (header === 'USER' || header === 'USER PROMPT') return { role: 'user', content: body };
+  if (header === 'ASSISTANT') return { role: 'assistant', content: body };
+  return header.startsWith('TOOL RESULT') ? { role: 'tool', content: body } : { role: 'user', content: context };
+}
+
+function headed(text: string): { readonly header: string; readonly body: string } {
+  const end = text.startsWith('[') ? text.indexOf(']\n') : -1;
+  return end === -1 ? { header: '', body: text } : { header: text.slice(1, end), body: text.slice(end + 2) };
+}
+
+function toolInput(attributes: Attributes): Lifted | null {
+  const { header, body } = headed(textAt(attributes, TOOL_INPUT));
+  const given = header === '' || header.startsWith('TOOL INPUT') ? body : '';
+  if (isJson(parseStructure(given))) return plain(given, [TOOL_INPUT]);
+  const facts = TOOL_FACTS.flatMap(([name, key]) => {
+    const text = textAt(attributes, key);
+    return text === '' ? [] : [[name, text] as const];
+  });
+  return facts.length === 0 ? null : plain(JSON.stringify(Object.fromEntries(facts)), []);
+}
+
+function toolOutput({ attributes, events }: RawSpan): Lifted | null {
+  for (const event of events) {
+    const told = event.name === 'tool.output' ? firstPlain(event.attributes, TOOL_OUTPUTS) : null;
+    // It stays an event: its time is its own.
+    if (told !== null) return plain(told.text, []);
+  }
+  const { header, body } = headed(textAt(attributes, CONTEXT));
+  return header.startsWith('TOOL RESULT') && body !== '' ? plain(body, [CONTEXT]) : null;
+}

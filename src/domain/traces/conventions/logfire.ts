@@ -1,0 +1,71 @@
+import { firstText, textAt } from '../attribute-text.ts';
+import type { Attributes, SpanType } from '../span.ts';
+import { type Convention, conversation, firstConversation, firstPlain, type Lifted, named } from './convention.ts';
+import { isJson, listOf, type Message, messageOf, parseStructure } from './conversation.ts';
+import { genAi } from './gen-ai.ts';
+import { GEN_AI, GEN_AI_EVENTS } from './gen-ai-attributes.ts';
+
+const SPAN_TYPE = 'logfire.span_type';
+/** Whole conversations, question and answer together, as versions of Pydantic AI have named them. */
+const RECORDS = ['pydantic_ai.all_messages', 'all_messages_events', 'events'];
+const SIGNS = [SPAN_TYPE, 'logfire.msg', ...RECORDS.slice(0, 2)];
+
+/** Logfire's SDK, and Pydantic AI's agents, which Logfire was made to show. */
+export const logfire: Convention = {
+  name: 'logfire',
+  recognises: ({ attributes, instrumentationScope: { name } }) =>
+    name === 'pydantic-ai' || SIGNS.some((key) => attributes[key] !== undefined),
+  type(span): SpanType {
+    const { attributes } = span;
+    const declared = textAt(attributes, GEN_AI.operationName) !== '' || textAt(attributes, GEN_AI.requestModel) !== '';
+    if (declared) return genAi.type(span);
+    // Earlier agents name themselves, and their tools, instead of the operation.
+    if (firstText(attributes, RECORDS.slice(0, 2)) !== null) return 'agent';
+    if (textAt(attributes, GEN_AI_TOOL_NAME) !== '') return 'tool';
+    // A line of a log is no run of anything, also where it stands alone.
+    return textAt(attributes, SPAN_TYPE) === 'log' ? 'chain' : genAi.type(span);
+  },
+  agent: named(GEN_AI.agentName, 'agent_name'),
+  modelKeys: [...genAi.modelKeys, 'model_name'],
+  responseIdKeys: genAi.responseIdKeys,
+  inputTokens: genAi.inputTokens,
+  outputTokens: genAi.outputTokens,
+  // Told by the GenAI names.
+  cacheReadTokenKeys: [],
+  cacheWriteTokenKeys: [],
+  reasoningTokenKeys: [],
+  input: (span, type) =>
+    genAi.input(span, type) ??
+    recorded(span.attributes, 'input') ??
+    firstConversation(span.attributes, ['prompt', 'tool_arguments']),
+  output: (span, type) =>
+    genAi.output(span, type) ??
+    recorded(span.attributes, 'output') ??
+    firstPlain(span.attributes, ['final_result', 'tool_response']),
+};
+
+const GEN_AI_TOOL_NAME = 'gen_ai.tool.name';
+
+/** One side of a whole conversation: what was answered in the end, or all that came before it. */
+function recorded(attributes: Attributes, side: 'input' | 'output'): Lifted | null {
+  const record = firstText(attributes, RECORDS);
+  if (record === null) return null;
+  const messages: Message[] = [];
+  for (const entry of listOf(parseStructure(record.text))) {
+    const message = recordedMessage(entry);
+    if (message === null) return null;
+    messages.push(message);
+  }
+  const answered = messages.at(-1)?.role === 'assistant' ? messages.length - 1 : messages.length;
+  const wanted = side === 'input' ? messages.slice(0, answered) : messages.slice(answered);
+  return wanted.length === 0 ? null : conversation(wanted, [record.key]);
+}
+
+/** A message, or the record of an event that carried one. */
+function recordedMessage(entry: unknown): Message | null {
+  if (!isJson(entry)) return null;
+  const name = entry['event.name'];
+  const event = typeof name === 'string' ? Object.entries(GEN_AI_EVENTS).find(([known]) => known === name)?.[1] : null;
+  const body = isJson(entry['message']) ? entry['message'] : entry;
+  return messageOf(event ? { role: event.role, content: '', ...body } : body);
+}

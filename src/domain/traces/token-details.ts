@@ -1,0 +1,40 @@
+import { textAt } from './attribute-text.ts';
+import { tokenCount, tokensIn } from './conventions/convention.ts';
+import { isJson, parseStructure } from './conventions/conversation.ts';
+import { CONVENTIONS } from './conventions/precedence.ts';
+import type { Attributes } from './span.ts';
+
+/** Parts of a span's token counts; null where it does not tell them. */
+export interface TokenDetails {
+  /** Of the input, what a cache had. */
+  readonly cacheRead: number | null;
+  /** Of the input, what a cache took in. */
+  readonly cacheWrite: number | null;
+  /** Of the output, what was only thought. */
+  readonly reasoning: number | null;
+}
+
+// No two conventions share a key, so what a span speaks need not be known.
+const CACHE_READ = CONVENTIONS.flatMap((convention) => convention.cacheReadTokenKeys);
+const CACHE_WRITE = CONVENTIONS.flatMap((convention) => convention.cacheWriteTokenKeys);
+const REASONING = CONVENTIONS.flatMap((convention) => convention.reasoningTokenKeys);
+
+/** Where LangSmith keeps what LangChain knows of a call's usage, as JSON. */
+const LANGCHAIN_USAGE = 'langsmith.metadata.usage_metadata';
+
+/** The parts of the token counts that a span's attributes tell, as they came or as they are stored. */
+export function tokenDetailsOf(attributes: Attributes): TokenDetails {
+  const usage = parseStructure(textAt(attributes, LANGCHAIN_USAGE));
+  const input = isJson(usage) ? usage['input_token_details'] : null;
+  const output = isJson(usage) ? usage['output_token_details'] : null;
+  return {
+    cacheRead: tokenCount(attributes, CACHE_READ) ?? countIn(input, 'cache_read'),
+    cacheWrite: tokenCount(attributes, CACHE_WRITE) ?? countIn(input, 'cache_creation'),
+    reasoning: tokenCount(attributes, REASONING) ?? countIn(output, 'reasoning'),
+  };
+}
+
+function countIn(details: unknown, name: string): number | null {
+  const count = isJson(details) ? details[name] : null;
+  return typeof count === 'number' ? tokensIn(count) : null;
+}

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { readSpans } from '../../../src/domain/traces/read-span.ts';
+import type { RawSpan } from '../../../src/domain/traces/span.ts';
+import { tokenDetailsOf } from '../../../src/domain/traces/token-details.ts';
+import { aRawSpan, anEvent } from '../../support/raw-span.ts';
+
+const read = (differing: Partial<RawSpan>, scope = 'com.anthropic.claude_code.tracing') =>
+  readSpans([aRawSpan({ instrumentationScope: { name: scope, version: '1.0.0', attributes: {} }, ...differing })], {
+    teamId: '',
+    keyHash: 'k',
+  })[0];
+const aKind = (kind: string, attributes: RawSpan['attributes'] = {}) =>
+  read({ attributes: { 'span.type': kind, ...attributes } });
+
+describe('Claude Code', () => {
+  it.each([
+    ['interaction', 'agent'],
+    ['llm_request', 'llm'],
+    ['tool', 'tool'],
+    ['tool.execution', 'framework'],
+    ['hook', 'framework'],
+    ['compaction', 'chain'],
+    ['constructor', 'framework'],
+  ])('%s is %s, by its type or its name', (kind, type) => {
+    expect(aKind(kind)?.type).toBe(type);
+    expect(read({ name: `claude_code.${kind}` }, 'com.anthropic.claude_code.traces')?.type).toBe(type);
+  });
+
+  it.each([
+    ['repl_main_thread', 'claude-code'],
+    ['agent:builtin:Explore', 'Explore'],
+    ['agent:custom:a:b', 'a:b'],
+    ['agent:custom:', 'claude-code'],
+  ])('asked by %s, for %s', (source, agent) => {
+    expect(aKind('llm_request', { query_source: source })?.agent).toBe(agent);
+  });
+
+  it('counts what the cache had and took as input, too', () => {
+    const span = aKind('llm_request', {
+      input_tokens: 8,
+      cache_read_tokens: '1600',
+      cache_creation_tokens: 400,
+      output_tokens: 20,
+      request_id: 'req_1',
+      model: 'm',
+    });
+    expect(span).toMatchObject({ inputTokens: 2008, outputTokens: 20, requestId: 'req_1', model: 'm' });
+    expect(tokenDetailsOf(span?.attributes ?? {})).toEqual({ cacheRead: 1600, cacheWrite: 400, reasoning: null });
+    const most = 4_294_967_295;
+    expect(aKind('llm_request', { input_tokens: most, cache_read_tokens: most })?.inputTokens).toBe(0);
+  });
+
+  it.each([
+    ['[USER PROMPT]\nHi', 'user', 'Hi'],
+    ['[ASSISTANT]\nhi', 'assistant', 'hi'],
+    ['[TOOL RESULT: t1]\ndone', 'tool', 'done'],
+    ['[1] of 2', 'user', '[1] of 2'],
+  ])('what is new in a request: %j', (context, role, content) => {
+    const span = aKind('llm_request', { new_context: context, 'response.model_output': 'hi' });
+    expect(span).toMatchObject({
+      input: JSON.stringify([{ role, content }]),
+      output: '[{"role":"assistant","content":"hi"}]',
+      attributes: { 'span.type': 'llm_request' },
+    });
+  });
+
+  it("a tool's input whole, else what is told of it", () => {
+    const whole = aKind('tool', { tool_input: '[TOOL INPUT: Read]\n{"file_path":"a"}', file_path: 'a' });
+    expect(whole).toMatchObject({ input: '{"file_path":"a"}', attributes: { 'span.type': 'tool', file_path: 'a' } });
+    const broken = aKind('tool', { tool_input: '[TOOL INPUT: Read]\nno JSON', file_path: 'a', full_command: 'cat a' });
+    expect(broken).toMatchObject({
+      input: '{"command":"cat a","file_path":"a"}',
+      attributes: { tool_input: '[TOOL INPUT: Read]\nno JSON', full_command: 'cat a' },
+    });
+    expect(aKind('tool')?.input).toBe('');
+  });
+
+  it("a tool's output from its event, else from what followed", () => {
+    const context = { new_context: '[TOOL RESULT: t1]\nlater' };
+    const events = [anEvent('other', { output: 'no' }), anEvent('tool.output', { diff: '+line' })];
+    const attributes = { 'span.type': 'tool', ...context };
+    expect(read({ attributes, events })).toMatchObject({ output: '+line', attributes: context });
+    expect(read({ attributes })).toMatchObject({ output: 'later', attributes: { 'span.type': 'tool' } });
+  });
+});

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { readSpans } from '../../../src/domain/traces/read-span.ts';
+import type { RawSpan } from '../../../src/domain/traces/span.ts';
+import { aRawSpan } from '../../support/raw-span.ts';
+
+const read = (attributes: RawSpan['attributes'], parentSpanId: string | null = 'aaaaaaaaaaaaaaaa') =>
+  readSpans([aRawSpan({ attributes: { 'logfire.msg': 'm', ...attributes }, parentSpanId })], {
+    teamId: '',
+    keyHash: 'k',
+  })[0];
+
+const said = (role: string, content: string) => ({ role, content, 'event.name': `gen_ai.${role}.message` });
+
+describe('Logfire and Pydantic AI', () => {
+  it.each([
+    ['what GenAI says', { 'gen_ai.operation.name': 'chat', all_messages_events: '[]' }, 'llm'],
+    ['a model asked', { 'gen_ai.request.model': 'm' }, 'llm'],
+    ['an earlier agent', { all_messages_events: '[]' }, 'agent'],
+    ['an earlier tool', { 'gen_ai.tool.name': 't' }, 'tool'],
+    ['a span', { 'logfire.span_type': 'span' }, 'chain'],
+  ])('%s', (_what, attributes, type) => {
+    expect(read(attributes)?.type).toBe(type);
+  });
+
+  it('a root may be an agent, a lone line of a log never', () => {
+    expect(read({ 'logfire.span_type': 'span' }, null)?.type).toBe('agent');
+    expect(read({ 'logfire.span_type': 'log' }, null)?.type).toBe('chain');
+  });
+
+  it('an earlier agent: all that was said before the last answer, and that answer', () => {
+    const events = [
+      said('system', 'Be brief.'),
+      said('user', 'Hi'),
+      { role: 'assistant', tool_calls: [{ id: 'c1', function: { name: 't', arguments: '{}' } }] },
+      { ...said('tool', 'done'), name: 't' },
+      { 'event.name': 'gen_ai.choice', message: { content: 'hi' } },
+    ];
+    const span = read({
+      agent_name: 'a',
+      model_name: 'm',
+      final_result: 'hi',
+      all_messages_events: JSON.stringify(events),
+    });
+    expect(span).toMatchObject({
+      agent: 'a',
+      model: 'm',
+      inputPreview: 'Hi',
+      output: '[{"role":"assistant","content":"hi"}]',
+      attributes: { 'logfire.msg': 'm', final_result: 'hi' },
+    });
+    expect(JSON.parse(span?.input ?? '')).toEqual([
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: '', tool_calls: [{ name: 't', arguments: '{}', id: 'c1' }] },
+      { role: 'tool', content: 'done', name: 't' },
+    ]);
+  });
+
+  it('an agent that ended in a tool gives its result', () => {
+    const span = read({ all_messages_events: JSON.stringify([said('user', 'Hi')]), final_result: '{"a":1}' });
+    expect(span).toMatchObject({ input: '[{"role":"user","content":"Hi"}]', output: '{"a":1}' });
+  });
+
+  it.each(['[broken', '[{"event.name":"gen_ai.user.message","content":7}]', '[7]', '{}'])(
+    'a record that is none stays an attribute: %s',
+    (events) => {
+      expect(read({ events, prompt: 'Hi' })).toMatchObject({ input: 'Hi', attributes: { events } });
+    },
+  );
+
+  it("a tool's result sent in the name of the user is the tool's", () => {
+    const messages = [{ role: 'user', parts: [{ type: 'tool_call_response', id: 'c1', name: 't', result: 'done' }] }];
+    expect(read({ 'gen_ai.input.messages': JSON.stringify(messages) })?.input).toBe(
+      '[{"role":"tool","content":"done","name":"t"}]',
+    );
+  });
+});

@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import { attributeText } from '../../../src/domain/traces/attribute-text.ts';
+import { CONVENTIONS } from '../../../src/domain/traces/conventions/precedence.ts';
+import { readSpans } from '../../../src/domain/traces/read-span.ts';
+import { type AttributeValue, type RawSpan, SPAN_TYPES } from '../../../src/domain/traces/span.ts';
+import { tokenDetailsOf } from '../../../src/domain/traces/token-details.ts';
+import { truncateText } from '../../../src/domain/traces/truncate.ts';
+import { seeded } from '../../support/random-export.ts';
+import { aRawSpan } from '../../support/raw-span.ts';
+import { recordedSpans, recordings } from '../../support/recorded-spans.ts';
+
+const MAX_BYTES = 4_096;
+const MAX_TOKENS = 2 ** 32 - 1;
+const deep = (levels: number): string => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+
+/** What no convention expects under any of its names. */
+const ODD: readonly AttributeValue[] = [
+  '',
+  ' ',
+  'null',
+  '"text"',
+  '[',
+  '{"messages":[[]]}',
+  '{"messages":{"role":"user"}}',
+  '[null]',
+  '[{"role":7,"content":{}}]',
+  '[{"role":"user","content":[{"type":"tool-call"},{"type":[]},{"toolUse":{}},{"toolResult":{"content":7}}]}]',
+  '[{"role":"user","parts":[{"type":"tool_result"}],"tool_calls":[1,{"function":null}]}]',
+  '{"generations":[[{"message":{"kwargs":null}}]],"output":{"update":{"messages":[{}]}}}',
+  '{"system":{},"prompt":[1],"messages":"x"}',
+  '{"__proto__":{"role":"user"},"constructor":1}',
+  `[{"role":"user","content":[{"type":"text","text":${deep(20_000)}}]}]`,
+  deep(20_000),
+  'x'.repeat(100_000),
+  `[${'{"role":"user","content":"again"},'.repeat(3_000)}{"role":"user","content":"last"}]`,
+  '\ud800',
+  -1,
+  1.5,
+  Number.NaN,
+  Number.POSITIVE_INFINITY,
+  2n ** 63n,
+  true,
+  null,
+  new Uint8Array([0xff, 0x00]),
+  [],
+  [[], {}, null, 'x'],
+  { role: 'user', content: { deeper: [1] } },
+];
+
+/** Every span of every recording. */
+const recorded = recordings.flatMap(recordedSpans);
+/** Every name any of them uses. */
+const names = [...new Set(recorded.flatMap(({ attributes }) => Object.keys(attributes)))];
+
+function oddSpan(draw: (below: number) => number): RawSpan {
+  const span = recorded[draw(recorded.length)] ?? aRawSpan();
+  const attributes: Record<string, AttributeValue> = { ...span.attributes };
+  const odd = (): AttributeValue => ODD[draw(ODD.length)] ?? null;
+  for (const key of Object.keys(attributes)) if (draw(3) === 0) attributes[key] = odd();
+  // Names of other conventions, so that several claim the span at once.
+  for (let added = draw(6); added > 0; added--) attributes[names[draw(names.length)] ?? ''] = odd();
+  const events = span.events.map((event) => ({
+    ...event,
+    attributes: Object.fromEntries(Object.keys(event.attributes).map((key) => [key, odd()])),
+  }));
+  return { ...span, attributes, events };
+}
+
+describe('an odd attribute', () => {
+  it('never costs a span, and what was not made input or output of stays as it came', () => {
+    const draw = seeded(11);
+    for (let round = 0; round < 1_000; round++) {
+      const raw = oddSpan(draw);
+      const [span] = readSpans([raw], { teamId: '', keyHash: 'k' }, MAX_BYTES);
+      if (span === undefined) throw new Error('a span went missing');
+      expect(SPAN_TYPES).toContain(span.type);
+      for (const count of [span.inputTokens, span.outputTokens, ...Object.values(tokenDetailsOf(span.attributes))])
+        expect((count ?? 0) >= 0 && (count ?? 0) <= MAX_TOKENS && Number.isInteger(count ?? 0)).toBe(true);
+      const lost = Object.entries(raw.attributes).filter(([key, value]) => {
+        const kept = span.attributes[key];
+        const lifted = kept === undefined && span.input + span.output !== '';
+        return !lifted && kept !== truncateText(attributeText(value), MAX_BYTES);
+      });
+      expect(lost).toEqual([]);
+    }
+  }, 60_000);
+
+  it('a span that several conventions could read is read by the first of them', () => {
+    const claimed = (attributes: RawSpan['attributes'], scope = '') =>
+      CONVENTIONS.filter((convention) =>
+        convention.recognises(
+          aRawSpan({ attributes, instrumentationScope: { name: scope, version: '', attributes: {} } }),
+        ),
+      ).map(({ name }) => name);
+    const all = {
+      'langsmith.span.kind': 'llm',
+      'openinference.span.kind': 'LLM',
+      'traceloop.span.kind': 'task',
+      'ai.operationId': 'ai.generateText',
+      'logfire.span_type': 'span',
+    };
+    expect(claimed(all, 'com.anthropic.claude_code.tracing')).toEqual([
+      'claude-code',
+      'langsmith',
+      'openinference',
+      'traceloop',
+      'ai-sdk',
+      'logfire',
+      'gen_ai',
+    ]);
+    expect(claimed({}, 'langsmith')).toEqual(['langsmith', 'gen_ai']);
+    expect(claimed({}, 'pydantic-ai')).toEqual(['logfire', 'gen_ai']);
+    expect(claimed({})).toEqual(['gen_ai']);
+  });
+});

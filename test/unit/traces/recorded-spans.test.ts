@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { assembleTrace } from '../../../src/domain/traces/assemble-trace.ts';
+import { readSpans } from '../../../src/domain/traces/read-span.ts';
+import type { RawSpan, Span } from '../../../src/domain/traces/span.ts';
+import { tokenDetailsOf } from '../../../src/domain/traces/token-details.ts';
+import { growSummary } from '../../../src/domain/traces/trace.ts';
+import { RECORDINGS, recordedSpans, recordings } from '../../support/recorded-spans.ts';
+
+const OWNER = { teamId: '', keyHash: 'k' };
+
+const SUMMARY = [
+  'name',
+  'inputPreview',
+  'agentNames',
+  'agentInvocations',
+  'llmCalls',
+  'toolCalls',
+  'errorCount',
+  'inputTokens',
+  'outputTokens',
+  'models',
+];
+const AGENT = ['name', 'parentAgent', 'invocations', 'llmCalls', 'toolCalls'];
+
+const pick = (value: object | undefined, keys: readonly string[]): unknown =>
+  Object.fromEntries(Object.entries(value ?? {}).filter(([key]) => keys.includes(key)));
+
+/** What was read into a span, and which attributes it was read out of. */
+function meaningOf(span: Span, raw: RawSpan): unknown {
+  return {
+    name: span.name,
+    type: span.type,
+    agent: span.agent,
+    model: span.model,
+    requestId: span.requestId,
+    tokens: { input: span.inputTokens, output: span.outputTokens, ...tokenDetailsOf(span.attributes) },
+    error: span.error,
+    inputPreview: span.inputPreview,
+    input: span.input,
+    output: span.output,
+    lifted: Object.keys(raw.attributes).filter((key) => span.attributes[key] === undefined),
+  };
+}
+
+function tracesIn(recording: string): unknown {
+  const raw = recordedSpans(recording);
+  const spans = readSpans(raw, OWNER);
+  const byTrace = Map.groupBy(spans.keys(), (index) => spans[index]?.traceId ?? '');
+  return [...byTrace].map(([traceId, indexes]) => {
+    const own = [...indexes].flatMap((index) => spans[index] ?? []);
+    const identity = { traceId, traceRef: 'R', owner: OWNER };
+    const trace = assembleTrace([growSummary(null, identity, own)], new Map([['R', own]]));
+    return {
+      summary: pick(trace?.summary, SUMMARY),
+      agents: trace?.agents.map((agent) => pick(agent, AGENT)),
+      spans: [...indexes].map((index) => meaningOf(spans[index] as Span, raw[index] as RawSpan)),
+    };
+  });
+}
+
+describe('spans as the real packages export them', () => {
+  it('every recording is read', () => {
+    expect(recordings.length).toBeGreaterThanOrEqual(20);
+  });
+
+  it.each(recordings)('%s', async (recording) => {
+    const meaning = `${JSON.stringify(tracesIn(recording), null, 2)}\n`;
+    await expect(meaning).toMatchFileSnapshot(new URL(`meaning/${recording}.json`, RECORDINGS).pathname);
+  });
+});
