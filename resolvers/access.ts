@@ -1,17 +1,23 @@
 import type { Caller } from '../src/domain/caller.ts';
-import { Forbidden } from '../src/domain/errors.ts';
+import { Forbidden, Unauthenticated } from '../src/domain/errors.ts';
 
 /** Who may run an operation: a named rule, so that the table of rights can be listed, printed and tested. */
 export interface Access {
   readonly name: string;
   /** Said in the documentation and in the table of operations. */
   readonly description: string;
-  /** Throws Forbidden when this caller may not. A null caller sent no credential. */
+  /** Throws Forbidden when this caller may not, Unauthenticated when a null caller, who sent no credential, must send one. */
   readonly check: (caller: Caller | null) => void;
 }
 
-const isAdmin = (caller: Caller | null): boolean => caller?.role === 'proxy_admin';
-const isAnyAdmin = (caller: Caller | null): boolean => isAdmin(caller) || caller?.role === 'proxy_admin_viewer';
+const isAdmin = (caller: Caller): boolean => caller.role === 'proxy_admin';
+const isAnyAdmin = (caller: Caller): boolean => isAdmin(caller) || caller.role === 'proxy_admin_viewer';
+
+/** Whoever sent no credential is not refused for who they are: they are asked for one. */
+function known(caller: Caller | null): Caller {
+  if (caller !== null) return caller;
+  throw new Unauthenticated('A key is needed: send it as `Authorization: Bearer sk-...`.', 'missing');
+}
 
 /** Open to everyone, credential or not. */
 export const anyone: Access = { name: 'anyone', description: 'Everyone, without a credential.', check: () => {} };
@@ -21,7 +27,7 @@ export const anyKey: Access = {
   name: 'anyKey',
   description: 'Every virtual key and the admin key.',
   check(caller) {
-    if (caller === null) throw new Forbidden('A key is needed.');
+    known(caller);
   },
 };
 
@@ -30,7 +36,7 @@ export const admin: Access = {
   name: 'admin',
   description: 'Proxy administrators.',
   check(caller) {
-    if (!isAdmin(caller)) throw new Forbidden('Only proxy admins can do this.', 'proxy_admin');
+    if (!isAdmin(known(caller))) throw new Forbidden('Only proxy admins can do this.', 'proxy_admin');
   },
 };
 
@@ -39,7 +45,7 @@ export const anyAdmin: Access = {
   name: 'anyAdmin',
   description: 'Proxy administrators, read-only ones too.',
   check(caller) {
-    if (!isAnyAdmin(caller)) throw new Forbidden('Only proxy admins can see this.', 'proxy_admin_viewer');
+    if (!isAnyAdmin(known(caller))) throw new Forbidden('Only proxy admins can see this.', 'proxy_admin_viewer');
   },
 };
 
@@ -48,7 +54,7 @@ export const traceReader: Access = {
   name: 'traceReader',
   description: 'Every key, for the traces it may see: admins all, team keys their team, other keys their own.',
   check(caller) {
-    if (caller === null) throw new Forbidden('You may not view traces.');
+    known(caller);
   },
 };
 
@@ -57,7 +63,8 @@ export const traceWriter: Access = {
   name: 'traceWriter',
   description: 'Every key except read-only administrators.',
   check(caller) {
-    if (caller === null || (isAnyAdmin(caller) && !isAdmin(caller)))
+    const { role } = known(caller);
+    if (role === 'proxy_admin_viewer')
       throw new Forbidden('Read-only administrators cannot ingest traces.', 'proxy_admin');
   },
 };

@@ -9,7 +9,7 @@ import {
 } from 'graphql';
 import { createYoga, isAsyncIterable, type Plugin } from 'graphql-yoga';
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Loaders } from '../resolvers/loaders.ts';
 import type { Scope } from '../resolvers/scope.ts';
 import { readBody, RequestAborted } from '../rest-shims/body.ts';
@@ -21,6 +21,7 @@ import { DomainError, Unavailable } from './domain/errors.ts';
 import { FreeTierUsedUp } from './domain/free-tier/free-tier.ts';
 import { LiveResults } from './graphql-live.ts';
 import { createGraphiQL } from './graphql-page.ts';
+import { assertReadable } from './graphql-request.ts';
 import { type Asker, createStreamDoor, drained, type HttpExchange } from './graphql-stream.ts';
 import { randomIds } from './runtime/identifiers.ts';
 import type { Log } from './runtime/log.ts';
@@ -146,6 +147,7 @@ export function createGraphQL({ schema, scopeFor, log, settings }: GraphQLOption
   });
 
   async function answer({ req, res }: HttpExchange, asker: Asker, body: Uint8Array): Promise<void> {
+    assertReadable(req);
     const request = new yoga.fetchAPI.Request(`http://localhost${req.url ?? '/graphql'}`, {
       method: req.method ?? 'GET',
       headers: flatHeaders(req.headers),
@@ -205,8 +207,16 @@ function flatHeaders(headers: IncomingMessage['headers']): [string, string][] {
 
 /** Hands an answer on as fast as the client takes it; a client that leaves ends what is behind it. */
 async function write(answer: Response, response: ServerResponse): Promise<void> {
+  const contentType = answer.headers.get('content-type');
+  if (contentType === null && !answer.ok) {
+    // A form or a wish that Yoga does not serve: it says so by the status alone.
+    const errors = [{ message: STATUS_CODES[answer.status], extensions: { code: 'BAD_REQUEST' } }];
+    response.writeHead(answer.status, { ...Object.fromEntries(answer.headers), 'content-type': 'application/json' });
+    response.end(JSON.stringify({ errors }));
+    return;
+  }
   response.writeHead(answer.status, Object.fromEntries(answer.headers));
-  if (!answer.headers.get('content-type')?.startsWith('text/event-stream')) {
+  if (!contentType?.startsWith('text/event-stream')) {
     response.end(await answer.text());
     return;
   }

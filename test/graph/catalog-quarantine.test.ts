@@ -65,13 +65,12 @@ describe('quarantinedPrices', () => {
       false,
     ]);
   });
-  it.each([null, 'sk-team-a'])('is not for %s', async (key) => {
+  it.each([
+    [null, 'A key is needed: send it as `Authorization: Bearer sk-...`.', 'UNAUTHENTICATED'],
+    ['sk-team-a', 'Only proxy admins can see this.', 'FORBIDDEN'],
+  ])('is not for %s', async (key, message, code) => {
     const { data, errors } = await held(key);
-    expect([data, errors?.[0]?.message, errors?.[0]?.extensions?.['code']]).toEqual([
-      null,
-      'Only proxy admins can see this.',
-      'FORBIDDEN',
-    ]);
+    expect([data, errors?.[0]?.message, errors?.[0]?.extensions?.['code']]).toEqual([null, message, code]);
   });
 });
 
@@ -100,7 +99,7 @@ describe('releaseQuarantined', () => {
     const before = catalog.current();
     const { errors } = await house.call(ReleaseQuarantinedDocument, { id: await firstId() }, key);
     expect([errors?.[0]?.extensions?.['code'], catalog.current() === before, catalog.held().length]).toEqual([
-      'FORBIDDEN',
+      key === null ? 'UNAUTHENTICATED' : 'FORBIDDEN',
       true,
       3,
     ]);

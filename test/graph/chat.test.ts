@@ -125,7 +125,7 @@ describe('chat', () => {
     const { data, errors } = await house.call(ChatDocument, { input: HELLO }, null);
     expect([data, errors?.map(({ message, extensions }) => [message, extensions?.['code']])]).toEqual([
       null,
-      [['A key is needed.', 'FORBIDDEN']],
+      [['A key is needed: send it as `Authorization: Bearer sk-...`.', 'UNAUTHENTICATED']],
     ]);
   });
 

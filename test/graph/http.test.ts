@@ -29,6 +29,31 @@ describe('GraphQL over HTTP', () => {
     expect([answer.status, errors.map((error) => error.message)]).toEqual([400, [message]]);
   });
 
+  it.each([
+    ['a form, which any page may send', 400, 'x-www-form-urlencoded', 'Send the operation as application/json.'],
+    ['XML', 415, 'xml', 'Unsupported Media Type'],
+  ])('refuses %s', async (_case, status, kind, message) => {
+    const answer = await fetch(house.url, {
+      method: 'POST',
+      headers: { 'content-type': `application/${kind}` },
+      body: 'query=mutation{__typename}',
+    });
+    const { errors } = (await answer.json()) as { errors: readonly { message: string }[] };
+    expect([answer.status, errors.map((error) => error.message)]).toEqual([status, [message]]);
+  });
+
+  it.each(['variables', 'extensions'])('answers a query parameter `%s` that is no JSON as what it is', async (name) => {
+    const answer = await fetch(`${house.url}?query={__typename}&${name}=%7B`);
+    expect([answer.status, await answer.json()]).toEqual([
+      400,
+      {
+        errors: [
+          { message: `The query parameter \`${name}\` is not valid JSON.`, extensions: { code: 'INVALID_INPUT' } },
+        ],
+      },
+    ]);
+  });
+
   it('answers a method it does not have with what it has', async () => {
     const answer = await fetch(house.url, { method: 'DELETE' });
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, POST']);

@@ -257,7 +257,10 @@ describe('trace', () => {
     const { data, errors } = await house.call(TraceDocument, { id: traceId(1) }, null);
     expect({ data, error: errors?.[0] }).toMatchObject({
       data: { trace: null },
-      error: { message: 'You may not view traces.', extensions: { code: 'FORBIDDEN' } },
+      error: {
+        message: 'A key is needed: send it as `Authorization: Bearer sk-...`.',
+        extensions: { code: 'UNAUTHENTICATED' },
+      },
     });
   });
 
