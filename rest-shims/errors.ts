@@ -186,7 +186,9 @@ export function proxyError(status: number, error: DomainError | null): ProxyErro
   const code = String(status);
   if (error === null) return { message: INTERNAL_MESSAGE, type: INTERNAL_TYPE, param: null, code };
   if (error instanceof Unauthenticated) {
-    return { message: `Authentication Error, ${error.message}`, ...CREDENTIAL_FAULTS[error.fault], code };
+    // The reference's own two wordings.
+    const message = `Authentication Error${error.fault === 'expired' ? ' -' : ','} ${error.message}`;
+    return { message, ...CREDENTIAL_FAULTS[error.fault], code };
   }
   if (error instanceof UpstreamFailed) {
     return {

@@ -39,15 +39,25 @@ async function post(
   const headers: Record<string, string> = { 'content-type': 'application/json' };
   if (deployment.apiKey) headers['authorization'] = `Bearer ${deployment.apiKey.reveal()}`;
   try {
-    return await http.post(
+    const answer = await http.post(
       `${deployment.apiBase ?? OPENAI_BASE}/chat/completions`,
       headers,
       upstreamRequest(request, deployment.upstreamModel),
       { signal, headersTimeoutMs: deployment.timeoutSeconds * 1000 },
     );
+    return { ...answer, headers: showable(deployment, answer.headers) };
   } catch (error) {
     throw transportFailure(deployment, error);
   }
+}
+
+/** Headers as callers may see them: some upstreams repeat the credential they were given. */
+function showable({ apiKey }: Deployment, headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const credential = apiKey?.reveal();
+  if (!credential || !Object.values(headers).some((value) => value.includes(credential))) return headers;
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, value.replaceAll(credential, String(apiKey))]),
+  );
 }
 
 async function readBody(deployment: Deployment, answer: UpstreamAnswer, limit: number): Promise<Uint8Array | null> {

@@ -61,7 +61,7 @@ const refusal = (status: number, error: object) => ({ status, body: { error: { c
 
 describe('chat.completions 200', () => {
   it('the answer of the upstream under the name that was asked for, with what the gateway knows of it', async () => {
-    answerWith(200, ANSWER, { 'x-request-id': 'req-1', 'set-cookie': 'a=b' });
+    answerWith(200, ANSWER, { 'x-request-id': 'req-1', 'set-cookie': 'a=b', 'x-echo': `Bearer ${CREDENTIAL}` });
     const { status, body, headers } = await ask({ model: 'assistant', messages: MESSAGES });
     expect({ status, body }).toEqual({ status: 200, body: { ...ANSWER, model: 'assistant' } });
     expect(headers['x-litellm-call-id']).toMatch(UUID);
@@ -75,6 +75,7 @@ describe('chat.completions 200', () => {
       'x-litellm-response-duration-ms': expect.stringMatching(/^\d+\.\d+$/),
       'llm_provider-x-request-id': 'req-1',
       'llm_provider-set-cookie': 'a=b',
+      'llm_provider-x-echo': 'Bearer <secret>',
     });
     expect(headers['llm_provider-connection']).toBeUndefined();
   });
@@ -257,7 +258,7 @@ describe('chat.completions 401', () => {
     const { status, body } = await ask({ model: 'assistant', messages: [] }, expired);
     expect({ status, body }).toEqual(
       refusal(401, {
-        message: expect.stringMatching(/^Authentication Error, Expired Key\. Key Expiry time \d{4}-/),
+        message: expect.stringMatching(/^Authentication Error - Expired Key\. Key Expiry time \d{4}-/),
         type: 'expired_key',
         param: 'key',
       }),
