@@ -1,4 +1,5 @@
 import { readdirSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { MigrationsOptions } from '@mikro-orm/core';
 import { sql } from 'kysely';
@@ -6,7 +7,7 @@ import type { Database, SqlFlavour } from './database.ts';
 
 const LEDGER = 'schema_migration';
 /** Processes that start together on an empty database trip over each other at most this often. */
-const ATTEMPTS = 3;
+const ATTEMPTS = 8;
 
 function folderOf(flavour: SqlFlavour): string {
   return fileURLToPath(new URL(`./migrations/${flavour}/`, import.meta.url));
@@ -56,6 +57,7 @@ export async function migrate(database: Database): Promise<void> {
       await new Migrator(database.orm.em).up();
     } catch (error) {
       if (attempt === ATTEMPTS) throw error;
+      await wait(Math.random() * 50 * attempt);
     }
   }
 }

@@ -1,3 +1,5 @@
+import { setTimeout as wait } from 'node:timers/promises';
+
 /** A value SQLite takes as a parameter. */
 export type SqliteParameter = string | number | bigint | Uint8Array | null;
 export type SqliteRow = Record<string, unknown>;
@@ -52,11 +54,29 @@ function openingPragmas(access: SqliteAccess): readonly string[] {
   ];
 }
 
+/**
+ * A file that several processes open for the first time at once refuses the step into WAL without waiting: that
+ * step wants the file alone, and the timeout covers only locks that end by themselves.
+ */
+async function patiently(attempt: () => Promise<unknown>): Promise<void> {
+  const endMs = performance.now() + BUSY_TIMEOUT_MS;
+  for (;;) {
+    try {
+      await attempt();
+      return;
+    } catch (error) {
+      const busy = error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY';
+      if (!busy || performance.now() > endMs) throw error;
+      await wait(10 + Math.random() * 40);
+    }
+  }
+}
+
 /** Opens a connection and makes it ready for use; closes it again when that fails. */
 export async function openReady(open: OpenSqlite, file: string, access: SqliteAccess): Promise<SqliteHandle> {
   const handle = await open(file, access);
   try {
-    for (const pragma of openingPragmas(access)) await handle.all(pragma, []);
+    for (const pragma of openingPragmas(access)) await patiently(() => handle.all(pragma, []));
     return handle;
   } catch (error) {
     await handle.close();
