@@ -37,31 +37,33 @@ const decodePath = (path: string): string =>
   path.replace(/(?:%[\da-fA-F]{2})+/g, (bytes) => Buffer.from(bytes.replaceAll('%', ''), 'hex').toString('utf8'));
 
 /** What was made of an entry or a page before: neither ever changes, and both go when their snapshot goes. */
-const texts = new WeakMap<CatalogEntry, string>();
-const bodies = new WeakMap<CatalogEntry | CatalogPage, Uint8Array>();
+const bodies = new WeakMap<object, Uint8Array>();
 
-/** Keeps what `make` makes of a thing for as long as the thing lives. */
-function once<Thing extends object, Made>(
-  made: WeakMap<Thing, Made>,
-  thing: Thing,
-  make: (thing: Thing) => Made,
-): Made {
-  const before = made.get(thing);
+/** The bytes of a thing, written once. */
+function bytesOf<Thing extends object>(thing: Thing, write: (thing: Thing) => Uint8Array): Uint8Array {
+  const before = bodies.get(thing);
   if (before !== undefined) return before;
-  const now = make(thing);
-  made.set(thing, now);
-  return now;
+  const bytes = write(thing);
+  bodies.set(thing, bytes);
+  return bytes;
 }
 
-function writeEntry(entry: CatalogEntry): string {
+function writeEntry(entry: CatalogEntry): Uint8Array {
   const fields = { id: entry.id, object: 'model_catalog.entry', ...declaredFieldsOf(entry) };
-  return JSON.stringify({ ...fields, ...Object.fromEntries(extraFieldsOf(entry)) });
+  return Buffer.from(JSON.stringify({ ...fields, ...Object.fromEntries(extraFieldsOf(entry)) }));
 }
 
-function writePage({ items, totalCount, hasMore, page, pageSize }: CatalogPage): string {
-  const data = items.map((entry) => once(texts, entry, writeEntry)).join(',');
+const HEAD = Buffer.from('{"object":"list","data":[');
+const COMMA = Buffer.from(',');
+
+function writePage({ items, totalCount, hasMore, page, pageSize }: CatalogPage): Uint8Array {
+  const data = items.flatMap((entry, at) => {
+    const bytes = bytesOf(entry, writeEntry);
+    return at === 0 ? [bytes] : [COMMA, bytes];
+  });
   // `page` may be larger than any number can hold exactly, so it is written as the digits it is.
-  return `{"object":"list","data":[${data}],"total_count":${totalCount},"has_more":${hasMore},"page":${page},"page_size":${pageSize}}`;
+  const tail = `],"total_count":${totalCount},"has_more":${hasMore},"page":${page},"page_size":${pageSize}}`;
+  return Buffer.concat([HEAD, ...data, Buffer.from(tail)]);
 }
 
 /** Names the state of the catalog that an answer is from: sent back as `snapshot`, it pins that state. */
@@ -85,11 +87,7 @@ export const catalogRoutes: readonly RouteRow[] = [
     bodyLimit: 0,
     parse: ({ search }) => parseList(search),
     run: listCatalogEntries,
-    render: (page) =>
-      renderJson(
-        once(bodies, page, () => Buffer.from(writePage(page))),
-        page.snapshot,
-      ),
+    render: (page) => renderJson(bytesOf(page, writePage), page.snapshot),
   }),
   route({
     name: 'catalog.get',
@@ -105,10 +103,6 @@ export const catalogRoutes: readonly RouteRow[] = [
       pin: search === '' ? null : readPin(search).snapshot,
     }),
     run: getCatalogEntry,
-    render: ({ entry, snapshot }) =>
-      renderJson(
-        once(bodies, entry, () => Buffer.from(once(texts, entry, writeEntry))),
-        snapshot,
-      ),
+    render: ({ entry, snapshot }) => renderJson(bytesOf(entry, writeEntry), snapshot),
   }),
 ];

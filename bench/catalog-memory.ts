@@ -1,0 +1,64 @@
+// What the catalog keeps in memory: nothing loaded, loaded, and after every row was replaced once and every entry and
+// page served from either state. Prints one line of JSON. Before the first look a map is read and dropped, so that what
+// reading one leaves with the engine for its next use is in all three figures.
+//   node --expose-gc bench/catalog-memory.ts FOLDER
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as after } from 'node:timers/promises';
+import type { Scope } from '../resolvers/scope.ts';
+import { catalogRoutes } from '../rest-shims/catalog.ts';
+import { createPatternCompiler } from '../src/runtime/catalog-pattern.ts';
+import { parsePriceMap } from '../src/runtime/catalog-parse.ts';
+import { loadEmbeddedMap } from '../src/runtime/catalog-snapshot.ts';
+import { createCatalogSource } from '../src/runtime/catalog-source.ts';
+import { systemClock } from '../src/runtime/clock.ts';
+
+const folder = process.argv[2] ?? '.';
+const quiet = { debug() {}, info() {}, warn() {}, error() {} };
+const [list, get] = catalogRoutes;
+
+async function settled(): Promise<{ readonly heapMiB: number; readonly rssMiB: number }> {
+  for (let round = 0; round < 5; round += 1) {
+    globalThis.gc?.();
+    await after(50);
+  }
+  const { heapUsed, external, rss } = process.memoryUsage();
+  return { heapMiB: (heapUsed + external) / 2 ** 20, rssMiB: rss / 2 ** 20 };
+}
+
+const url = join(folder, 'map.json');
+const source = createCatalogSource({ url, refreshSeconds: 60, clock: systemClock, log: quiet });
+const platform = { catalog: source, patterns: createPatternCompiler() };
+// A caller with a key is not counted, so that nothing but the catalog is asked.
+const scope = { platform, caller: { role: 'proxy_admin' } } as unknown as Scope;
+const request = { method: 'GET', params: {}, headers: {}, body: new Uint8Array() };
+
+/** Has every entry and every page of the usual sizes written once. */
+async function serveAll(): Promise<void> {
+  const { entries } = source.current();
+  for (const { id } of entries)
+    await get?.handle({ ...request, path: `/model_catalog/${encodeURIComponent(id)}`, search: '' }, scope);
+  for (const size of [500, 50])
+    for (let page = 1; (page - 1) * size < entries.length; page += 1)
+      await list?.handle({ ...request, path: '/model_catalog', search: `page=${page}&page_size=${size}` }, scope);
+}
+
+/** Reads and writes a map as the catalog does, and keeps nothing. */
+async function readAndDrop(): Promise<void> {
+  const map = Object.fromEntries(loadEmbeddedMap().models);
+  await parsePriceMap(Buffer.from(JSON.stringify(map)), { currentCount: 0, packed: true });
+}
+
+await readAndDrop();
+const without = await settled();
+source.current();
+const loaded = await settled();
+await serveAll();
+const rows = source.current().entries.map(({ id, row }) => [id, { ...row, replaced: true }] as const);
+writeFileSync(url, JSON.stringify(Object.fromEntries(rows)));
+await source.refresh();
+if (source.current().source !== 'file') throw new Error(`Not replaced: ${source.status().lastError}`);
+await serveAll();
+const replaced = await settled();
+rmSync(url);
+console.log(JSON.stringify({ entries: rows.length, without, loaded, replaced }));

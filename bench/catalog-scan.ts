@@ -1,0 +1,34 @@
+// How long one scan of all ids takes, per pattern, on the engine as the product uses it. Prints one line of JSON.
+//   node bench/catalog-scan.ts ROUNDS
+import { findEntries, NO_FILTERS } from '../src/domain/catalog/find-entries.ts';
+import { createPatternCompiler } from '../src/runtime/catalog-pattern.ts';
+import { loadEmbeddedSnapshot } from '../src/runtime/catalog-snapshot.ts';
+import { median } from './measure.ts';
+
+const PATTERNS = [
+  'gpt-4o',
+  '^gpt-4',
+  '^(openai|azure|anthropic)/',
+  'claude-[0-9]+-(opus|sonnet)',
+  '.*gpt.*mini.*',
+  '(mini|nano|lite)$',
+  '(a+)+$',
+  '([a-z]+-)*[0-9]+b$',
+];
+const rounds = Number(process.argv[2]);
+const { entries } = loadEmbeddedSnapshot();
+
+/** Milliseconds of one scan, with the pattern compiled anew as for a caller who sends it for the first time. */
+function scan(source: string): number {
+  const begun = performance.now();
+  const compiled = createPatternCompiler().compile(source);
+  if ('fault' in compiled) throw new Error(compiled.fault);
+  findEntries(entries, NO_FILTERS, (id) => compiled.pattern.occursIn(id));
+  return performance.now() - begun;
+}
+
+const scans = PATTERNS.map((pattern) => {
+  const taken = Array.from({ length: rounds }, () => scan(pattern));
+  return { pattern, firstMs: taken[0], medianMs: median(taken), bestMs: Math.min(...taken) };
+});
+console.log(JSON.stringify({ ids: entries.length, scans }));
