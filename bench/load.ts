@@ -6,7 +6,8 @@ import { CORES, hasCommand, pinned, run } from './measure.ts';
 export interface LoadOrder {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  /** Sent by POST; by GET when it is null. */
+  readonly body: string | null;
   readonly connections: number;
   readonly seconds: number;
   /** Any other status counts as bad. */
@@ -19,17 +20,19 @@ export interface LoadReport {
   readonly elapsedUs: number;
   readonly p50Us: number;
   readonly p99Us: number;
+  /** The longest of all. */
+  readonly maxUs: number;
   readonly bad: number;
 }
 
 const WRK_SCRIPT = `
-wrk.method = "POST"
 wrk.body = os.getenv("LOAD_BODY")
+wrk.method = wrk.body and "POST" or "GET"
 for name, value in string.gmatch(os.getenv("LOAD_HEADERS"), "([^=\\n]+)=([^\\n]+)") do wrk.headers[name] = value end
 function done(summary, latency)
   local e = summary.errors
-  io.write(string.format('REPORT {"requests":%d,"elapsedUs":%d,"p50Us":%.1f,"p99Us":%.1f,"bad":%d,"refused":%d}\\n',
-    summary.requests, summary.duration, latency:percentile(50), latency:percentile(99),
+  io.write(string.format('REPORT {"requests":%d,"elapsedUs":%d,"p50Us":%.1f,"p99Us":%.1f,"maxUs":%.1f,"bad":%d,"refused":%d}\\n',
+    summary.requests, summary.duration, latency:percentile(50), latency:percentile(99), latency.max,
     e.connect + e.read + e.write + e.timeout, e.status))
 end
 `;
@@ -60,7 +63,7 @@ async function loadWithWrk(order: LoadOrder, folder: string): Promise<LoadReport
     order.url,
   ];
   const said = await run(pinned(CORES.load, wrk), {
-    LOAD_BODY: order.body,
+    ...(order.body === null ? {} : { LOAD_BODY: order.body }),
     LOAD_HEADERS: Object.entries(order.headers)
       .map(([name, value]) => `${name}=${value}`)
       .join('\n'),

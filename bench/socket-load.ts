@@ -4,12 +4,13 @@ import { connect } from 'node:net';
 import type { LoadOrder, LoadReport } from './load.ts';
 
 const order: LoadOrder = JSON.parse(process.env['LOAD'] ?? '{}');
-const { hostname, port, pathname } = new URL(order.url);
-const body = Buffer.from(order.body);
+const { hostname, port, pathname, search } = new URL(order.url);
+const body = Buffer.from(order.body ?? '');
+const method = order.body === null ? 'GET' : 'POST';
 const headers = Object.entries({ ...order.headers, host: hostname, 'content-length': String(body.length) })
   .map(([name, value]) => `${name}: ${value}\r\n`)
   .join('');
-const request = Buffer.concat([Buffer.from(`POST ${pathname} HTTP/1.1\r\n${headers}\r\n`), body]);
+const request = Buffer.concat([Buffer.from(`${method} ${pathname}${search} HTTP/1.1\r\n${headers}\r\n`), body]);
 const LAST_CHUNK = Buffer.from('0\r\n\r\n');
 
 const latenciesUs: number[] = [];
@@ -58,5 +59,5 @@ await Promise.all(Array.from({ length: order.connections }, client));
 const elapsedUs = (performance.now() - begun) * 1_000;
 const sorted = latenciesUs.toSorted((a, b) => a - b);
 const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * share) - 1)] ?? 0;
-const report: LoadReport = { requests: sorted.length, elapsedUs, p50Us: at(0.5), p99Us: at(0.99), bad };
+const report: LoadReport = { requests: sorted.length, elapsedUs, p50Us: at(0.5), p99Us: at(0.99), maxUs: at(1), bad };
 console.log(JSON.stringify(report));

@@ -1,0 +1,132 @@
+import { writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { loadEmbeddedMap } from '../src/runtime/catalog-snapshot.ts';
+import { CORES, freePort, type Program, start, untilReady } from './measure.ts';
+
+/** A program and what it is asked. */
+export interface Side {
+  readonly url: string;
+  readonly program: Program;
+}
+
+/** One question, put to Koa with the answer ready made and to the product. */
+export interface Question {
+  readonly title: string;
+  readonly koa: Side;
+  readonly product: Side;
+}
+
+export interface CatalogStage {
+  readonly questions: readonly Question[];
+  /** A product of its own whose map can be swapped, asked for one entry. */
+  readonly followed: Side;
+  startSwapping(): void;
+  stopSwapping(): void;
+  /** How often the followed product has taken a map. */
+  swaps(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+const QUESTIONS = [
+  { title: 'list, page of 50, two filters', path: '/model_catalog?provider=openai&mode=chat' },
+  { title: 'one entry', path: '/model_catalog/gpt-4o' },
+] as const;
+
+const script = (name: string): string => join(import.meta.dirname, name);
+const LIMIT = '1000000000';
+
+/** Two maps of the size of the real one: every row of one differs from that of the other. */
+function twoMaps(): readonly Buffer[] {
+  const { models } = loadEmbeddedMap();
+  return [1, 2].map((version) =>
+    Buffer.from(JSON.stringify(Object.fromEntries(models.map(([id, row]) => [id, { ...row, version }])))),
+  );
+}
+
+/** An upstream that says that nothing has changed, or sends the other map every time. */
+async function playUpstream() {
+  const maps = twoMaps();
+  let swapping = false;
+  let version = 0;
+  const server = createServer((request, response) => {
+    if (swapping || request.headers['if-none-match'] === undefined) version += 1;
+    else return void response.writeHead(304).end();
+    response.writeHead(200, { etag: `"${version}"` }).end(maps[version % 2]);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/map.json`,
+    swap(on: boolean) {
+      swapping = on;
+    },
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+/** Starts the product twice, once following a map, and Koa once per question. */
+export async function openCatalogStage(folder: string): Promise<CatalogStage> {
+  const upstream = await playUpstream();
+  const started: Program[] = [];
+  const stopAll = async (): Promise<void> => {
+    for (const program of started.toReversed()) await program.stop();
+    upstream.close();
+  };
+
+  async function launch(name: string, file: string, args: readonly string[], env: Readonly<Record<string, string>>) {
+    const port = await freePort();
+    const log = join(folder, `${name}.log`);
+    const command = [process.execPath, file, ...args.map((arg) => arg.replace('PORT', String(port)))];
+    const program = start(name, command, { core: CORES.server, log, env });
+    started.push(program);
+    return { origin: `http://127.0.0.1:${port}`, program };
+  }
+  async function launchProduct(name: string, env: Readonly<Record<string, string>>) {
+    const product = await launch(name, script('../src/main.ts'), ['--port', 'PORT', '--host', '127.0.0.1'], {
+      LENSGATE_DATA_DIR: join(folder, name),
+      LENSGATE_CATALOG_DAILY_LIMIT: LIMIT,
+      ...env,
+    });
+    await untilReady(`${product.origin}/health/readiness`);
+    return product;
+  }
+
+  try {
+    const product = await launchProduct('lensgate', { LENSGATE_CATALOG_REFRESH_SECONDS: '0' });
+    const follower = await launchProduct('lensgate-following', {
+      LENSGATE_CATALOG_REFRESH_SECONDS: '1',
+      LITELLM_MODEL_COST_MAP_URL: upstream.url,
+    });
+    const questions: Question[] = [];
+    for (const [at, { title, path }] of QUESTIONS.entries()) {
+      const bytes = join(folder, `answer-${at}`);
+      writeFileSync(bytes, Buffer.from(await (await fetch(`${product.origin}${path}`)).arrayBuffer()));
+      const koa = await launch(`koa-${at}`, script('koa-bytes.ts'), ['PORT', bytes], {});
+      await untilReady(koa.origin);
+      questions.push({
+        title,
+        koa: { url: `${koa.origin}${path}`, program: koa.program },
+        product: { url: `${product.origin}${path}`, program: product.program },
+      });
+    }
+    return {
+      questions,
+      followed: { url: `${follower.origin}${QUESTIONS[1].path}`, program: follower.program },
+      startSwapping: () => upstream.swap(true),
+      stopSwapping: () => upstream.swap(false),
+      async swaps() {
+        const text = await (await fetch(`${follower.origin}/metrics`)).text();
+        return Number(/^lensgate_catalog_refreshes_total\{outcome="taken"\} (\d+)/m.exec(text)?.[1] ?? 0);
+      },
+      stop: stopAll,
+    };
+  } catch (error) {
+    await stopAll();
+    throw error;
+  }
+}

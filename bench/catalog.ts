@@ -1,0 +1,194 @@
+// The catalog beside plain Koa, while its map is swapped, and in memory; writes its part of bench/RESULTS.md.
+//   npm run bench:catalog -- [--seconds 3] [--rounds 5] [--dry]
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { openCatalogStage, type Question, type Side } from './catalog-stage.ts';
+import { load, type LoadReport, LOAD_TOOL } from './load.ts';
+import { consumption, CORES, machine, median, pinned, run } from './measure.ts';
+import { table, writePart } from './report.ts';
+
+const { values: options } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '3' },
+    rounds: { type: 'string', default: '5' },
+    dry: { type: 'boolean', default: false },
+  },
+});
+const SECONDS = Number(options.seconds);
+const ROUNDS = Number(options.rounds);
+const WARM_SECONDS = options.dry ? 1 : 5;
+const CONNECTIONS = 16;
+const SCANS = 50;
+
+/** Answers per second a catalog answer must reach of Koa's, milliseconds of a scan and of a pause, MiB. */
+const GOALS = { ratio: 0.7, scanMs: 10, pauseMs: 20, memoryMiB: 60 } as const;
+
+interface Round extends LoadReport {
+  readonly rps: number;
+  readonly cpuUs: number;
+}
+
+async function measured({ url, program }: Side, folder: string): Promise<Round> {
+  const before = consumption(program.pid).cpuNs;
+  const report = await load(
+    { url, headers: {}, body: null, connections: CONNECTIONS, seconds: SECONDS, expectedStatus: 200 },
+    folder,
+  );
+  const cpuUs = (consumption(program.pid).cpuNs - before) / 1e3 / report.requests;
+  return { ...report, rps: report.requests / (report.elapsedUs / 1e6), cpuUs };
+}
+
+const of = (rounds: readonly Round[], field: keyof Round): readonly number[] => rounds.map((round) => round[field]);
+const least = (rounds: readonly Round[], field: keyof Round): number => Math.min(...of(rounds, field));
+
+const HEAD = ['Question', 'Target', 'answers/s', 'p50 µs', 'p99 µs', 'longest µs', 'CPU µs each', 'bad'];
+const rowOf = (question: string, target: string, rounds: readonly Round[]): (string | number)[] => [
+  question,
+  target,
+  Math.round(median(of(rounds, 'rps'))),
+  Math.round(median(of(rounds, 'p50Us'))),
+  Math.round(median(of(rounds, 'p99Us'))),
+  Math.round(median(of(rounds, 'maxUs'))),
+  least(rounds, 'cpuUs').toFixed(1),
+  of(rounds, 'bad').reduce((sum, bad) => sum + bad, 0),
+];
+
+interface Compared {
+  readonly ratio: number;
+  readonly rows: readonly (readonly (string | number)[])[];
+}
+
+/** Both sides once per round, in turn, so that a slow moment of the machine hits both alike. */
+async function compared({ title, koa, product }: Question, folder: string): Promise<Compared> {
+  const rounds: Record<'koa' | 'product', Round[]> = { koa: [], product: [] };
+  for (const { url } of [koa, product])
+    await load(
+      { url, headers: {}, body: null, connections: CONNECTIONS, seconds: WARM_SECONDS, expectedStatus: 200 },
+      folder,
+    );
+  for (let round = 0; round < ROUNDS; round += 1) {
+    rounds.koa.push(await measured(koa, folder));
+    rounds.product.push(await measured(product, folder));
+  }
+  const ratios = rounds.product.map(({ rps }, at) => rps / (rounds.koa[at]?.rps ?? Number.NaN));
+  return {
+    ratio: median(ratios),
+    rows: [rowOf(title, 'koa, bytes ready made', rounds.koa), rowOf(title, 'lensgate', rounds.product)],
+  };
+}
+
+interface Scans {
+  readonly ids: number;
+  readonly scans: readonly { pattern: string; firstMs: number; medianMs: number; bestMs: number }[];
+}
+interface Memory {
+  readonly heapMiB: number;
+  readonly rssMiB: number;
+}
+
+async function inChild<Said>(script: string, args: readonly string[], flags: readonly string[] = []): Promise<Said> {
+  const command = [process.execPath, ...flags, join(import.meta.dirname, script), ...args];
+  return JSON.parse(await run(pinned(CORES.server, command))) as Said;
+}
+
+const verdict = (holds: boolean): string => (holds ? 'reached' : 'missed');
+
+const folder = mkdtempSync(join(tmpdir(), 'lensgate-bench-'));
+const stage = await openCatalogStage(folder);
+try {
+  const answers: Compared[] = [];
+  for (const question of stage.questions) answers.push(await compared(question, folder));
+
+  // The same load with and without swaps of the whole map, in turn.
+  const calm: Round[] = [];
+  const swapped: Round[] = [];
+  let swaps = 0;
+  for (let round = 0; round < ROUNDS; round += 1) {
+    calm.push(await measured(stage.followed, folder));
+    const before = await stage.swaps();
+    stage.startSwapping();
+    swapped.push(await measured(stage.followed, folder));
+    stage.stopSwapping();
+    swaps += (await stage.swaps()) - before;
+  }
+  if (swaps === 0) throw new Error('The map was never swapped.');
+
+  const { ids, scans } = await inChild<Scans>('catalog-scan.ts', [String(SCANS)]);
+  const memory = await inChild<Record<'without' | 'loaded' | 'replaced', Memory>>(
+    'catalog-memory.ts',
+    [folder],
+    ['--expose-gc'],
+  );
+  const grown = (field: keyof Memory): number => memory.replaced[field] - memory.without[field];
+  const slowest = Math.max(...scans.map(({ medianMs }) => medianMs));
+  const pauseMs = median(of(swapped, 'maxUs')) / 1e3;
+
+  const load_ = table(HEAD, [
+    ...answers.flatMap(({ rows }) => rows),
+    rowOf('one entry, no swaps', 'lensgate', calm),
+    rowOf(`one entry, ${swaps} swaps of the whole map`, 'lensgate', swapped),
+  ]);
+  const goals = table(
+    ['Goal', 'Reach', 'Seen', 'Verdict'],
+    [
+      ...stage.questions.map(({ title }, at): readonly string[] => {
+        const ratio = answers[at]?.ratio ?? Number.NaN;
+        return [
+          `${title}: answers/s over Koa`,
+          `≥ ${GOALS.ratio}×`,
+          `${ratio.toFixed(2)}×`,
+          verdict(ratio >= GOALS.ratio),
+        ];
+      }),
+      [
+        `\`re:\` over ${ids} ids, slowest pattern`,
+        `< ${GOALS.scanMs} ms`,
+        `${slowest.toFixed(1)} ms`,
+        verdict(slowest < GOALS.scanMs),
+      ],
+      [
+        'longest request during swaps',
+        `< ${GOALS.pauseMs} ms`,
+        `${pauseMs.toFixed(1)} ms`,
+        verdict(pauseMs < GOALS.pauseMs),
+      ],
+      [
+        'memory of two states, all served',
+        `< ${GOALS.memoryMiB} MiB resident`,
+        `${grown('rssMiB').toFixed(0)} MiB resident, ${grown('heapMiB').toFixed(0)} MiB held`,
+        verdict(grown('rssMiB') < GOALS.memoryMiB),
+      ],
+    ],
+  );
+  const scanTable = table(
+    ['Pattern', 'first ms', 'median ms'],
+    scans.map(({ pattern, firstMs, medianMs }) => [
+      `\`${pattern.replaceAll('|', '\\|')}\``,
+      firstMs.toFixed(1),
+      medianMs.toFixed(1),
+    ]),
+  );
+  console.log([load_, goals, scanTable].join('\n\n'));
+  const text = [
+    '## The catalog beside plain Koa',
+    `Measured ${new Date().toISOString().slice(0, 10)}: ${ROUNDS} rounds of ${SECONDS} s per target after ${WARM_SECONDS} s of warm-up, ${CONNECTIONS} clients, load by ${LOAD_TOOL}.`,
+    machine().join('\n'),
+    'Koa answers every request with the same bytes, made before it began. `lensgate` runs as shipped, the free allowance of ' +
+      'its callers counted. The same question is asked again and again. During swaps the product follows a price map in which ' +
+      'every row differs from the one before, looked at once a second; threads that read the map share the core with the ' +
+      'requests. Medians of the rounds; CPU is the best round; the longest request of every round, then their median.',
+    load_,
+    goals,
+    scanTable,
+    'Patterns are compiled anew for every scan. Memory is what is left after garbage collection, with every row replaced once ' +
+      'and every entry and page served, less what a process has that has read a map and dropped it.',
+  ];
+  if (!options.dry) {
+    writePart('catalog', text.join('\n\n'));
+  }
+} finally {
+  await stage.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
