@@ -34,7 +34,9 @@ function parseList(search: string): Parameters<typeof listCatalogEntries>[1] {
 
 /** A run of percent-encoded bytes, read as UTF-8; what is none becomes U+FFFD. Everything else stays, a plus too. */
 const decodePath = (path: string): string =>
-  path.replace(/(?:%[\da-fA-F]{2})+/g, (bytes) => Buffer.from(bytes.replaceAll('%', ''), 'hex').toString('utf8'));
+  !path.includes('%')
+    ? path
+    : path.replace(/(?:%[\da-fA-F]{2})+/g, (bytes) => Buffer.from(bytes.replaceAll('%', ''), 'hex').toString('utf8'));
 
 /** What was made of an entry or a page before: neither ever changes, and both go when their snapshot goes. */
 const bodies = new WeakMap<object, Uint8Array>();
