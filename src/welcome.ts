@@ -1,11 +1,15 @@
 import { join } from 'node:path';
 import type { Settings } from './runtime/settings.ts';
 
+/** A path as a shell takes it; most need no quotes. */
+const shellWord = (path: string): string =>
+  /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+
 /** The first words: what to open, where the key is, and three calls that work as they stand. */
 export function welcome(url: string, settings: Settings): string {
   const keyFile = join(settings.dataDir, 'admin-key');
   const kept = settings.masterKeySource === 'generated' || settings.masterKeySource === 'data folder';
-  const key = kept ? `$(cat ${keyFile})` : '$LITELLM_MASTER_KEY';
+  const key = kept ? `$(cat ${shellWord(keyFile)})` : '$LITELLM_MASTER_KEY';
   const said = {
     generated: `${settings.masterKey.reveal()}   (made now, kept in ${keyFile})`,
     'data folder': `kept in ${keyFile}`,

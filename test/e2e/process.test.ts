@@ -12,7 +12,7 @@ import { spawnServer, type ServerProcess } from '../support/spawn-server.ts';
 let folder: string;
 let running: ServerProcess[];
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'lensgate-process-'));
+  folder = mkdtempSync(join(tmpdir(), "lensgate's process-"));
   running = [];
 });
 afterEach(async () => {
