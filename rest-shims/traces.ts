@@ -5,8 +5,10 @@ import { integerFrom } from '../src/domain/catalog/numbers.ts';
 import { InvalidInput, type Issue, TooLarge } from '../src/domain/errors.ts';
 import { usdNumber } from '../src/domain/money.ts';
 import { msBetween } from '../src/domain/traces/assemble-trace.ts';
-import type { SpanHead } from '../src/domain/traces/span.ts';
+import { type ContentView, contentViewOf } from '../src/domain/traces/content-view.ts';
+import type { Span, SpanHead } from '../src/domain/traces/span.ts';
 import type { Trace, TraceAgent, TraceSummary } from '../src/domain/traces/trace.ts';
+import { isTruncated } from '../src/domain/traces/truncate.ts';
 import { encodeOtlpSuccess } from '../src/wire/otlp/answer.ts';
 import { decodeExport } from '../src/wire/otlp/decode.ts';
 import { DEFAULT_OTLP_LIMITS } from '../src/wire/otlp/limits.ts';
@@ -140,6 +142,7 @@ const spanJson = (span: SpanHead, traceStartNs: bigint) => ({
   duration_ms: msBetween(span.startNs, span.endNs),
   status: span.status,
   error: span.error,
+  error_truncated: span.error !== null && isTruncated(span.error),
   input_preview: span.inputPreview,
   model: span.model,
   input_tokens: span.inputTokens,
@@ -147,6 +150,27 @@ const spanJson = (span: SpanHead, traceStartNs: bigint) => ({
   litellm_request_id: span.requestId,
   spend: span.cost === null ? null : usdNumber(span.cost),
   cost_source: span.cost === null ? null : 'gateway',
+});
+
+/** The form a page would show it in, beside the text itself. */
+function contentJson(view: ContentView): unknown {
+  if (view.kind !== 'messages') return view;
+  const messages = view.messages.map(({ role, content, name, toolCalls }) => ({
+    role,
+    content,
+    ...(name === null ? {} : { name }),
+    ...(toolCalls.length === 0 ? {} : { tool_calls: toolCalls }),
+  }));
+  return { kind: view.kind, messages };
+}
+
+const spanDetailJson = ({ spanId, input, output, attributes }: Span) => ({
+  span_id: spanId,
+  input,
+  output,
+  attributes,
+  input_ui: contentJson(contentViewOf(input)),
+  output_ui: contentJson(contentViewOf(output)),
 });
 
 const listJson = ({ items, nextCursor }: TracePage) => ({
@@ -201,6 +225,6 @@ export const traceRoutes: readonly RouteRow[] = [
     answers: [200, 401, 404],
     parse: (request) => ({ ...addressOf(request), spanId: request.params['span_id'] ?? '' }),
     run: getSpan,
-    render: ({ spanId, input, output, attributes }) => json({ span_id: spanId, input, output, attributes }),
+    render: (span) => json(spanDetailJson(span)),
   }),
 ];

@@ -1,8 +1,12 @@
 import { msBetween } from '../src/domain/traces/assemble-trace.ts';
+import { contentViewOf } from '../src/domain/traces/content-view.ts';
 import type { SpendRow } from '../src/domain/spend/spend-row.ts';
 import { usdText } from '../src/domain/money.ts';
 import { type Span, SPAN_KINDS, SPAN_STATUSES, SPAN_TYPES, type SpanHead } from '../src/domain/traces/span.ts';
+import { tokenDetailsOf } from '../src/domain/traces/token-details.ts';
+import { isTruncated } from '../src/domain/traces/truncate.ts';
 import { builder } from './builder.ts';
+import { SpanContentType } from './span-content.ts';
 import { SpanType, SpendRowType, UsageType } from './refs.ts';
 
 const MS = 1_000_000n;
@@ -69,6 +73,10 @@ const SpanHeadType = builder.interfaceRef<SpanHead>('SpanHead').implement({
     }),
     status: t.expose('status', { type: SpanStatusType, description: 'How it ended.' }),
     error: t.exposeString('error', { nullable: true, description: 'What went wrong; null when nothing is said.' }),
+    errorTruncated: t.boolean({
+      description: 'Whether the error was longer than what is kept of it.',
+      resolve: ({ error }) => error !== null && isTruncated(error),
+    }),
     model: t.exposeString('model', { nullable: true, description: 'The model it called.' }),
     inputTokens: t.exposeInt('inputTokens', { description: 'Input tokens it used.' }),
     outputTokens: t.exposeInt('outputTokens', { description: 'Output tokens it used.' }),
@@ -120,6 +128,31 @@ export const SpanDetailType = builder.objectRef<Span>('SpanDetail').implement({
   fields: (t) => ({
     input: t.exposeString('input', { description: 'What went in; empty when nothing was sent.' }),
     output: t.exposeString('output', { description: 'What came out; empty when nothing was sent.' }),
+    inputView: t.field({
+      type: SpanContentType,
+      description: 'What went in, in the form it is best shown in.',
+      resolve: ({ input }) => contentViewOf(input),
+    }),
+    outputView: t.field({
+      type: SpanContentType,
+      description: 'What came out, in the form it is best shown in.',
+      resolve: ({ output }) => contentViewOf(output),
+    }),
+    cacheReadTokens: t.int({
+      nullable: true,
+      description: 'Of its input tokens, what a cache had; null when it is not told.',
+      resolve: ({ attributes }) => tokenDetailsOf(attributes).cacheRead,
+    }),
+    cacheWriteTokens: t.int({
+      nullable: true,
+      description: 'Of its input tokens, what a cache took in; null when it is not told.',
+      resolve: ({ attributes }) => tokenDetailsOf(attributes).cacheWrite,
+    }),
+    reasoningTokens: t.int({
+      nullable: true,
+      description: 'Of its output tokens, what was only thought; null when it is not told.',
+      resolve: ({ attributes }) => tokenDetailsOf(attributes).reasoning,
+    }),
     attributes: t.field({
       type: 'JSON',
       description: 'Every attribute as text, without those that are input and output.',

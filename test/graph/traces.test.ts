@@ -273,6 +273,37 @@ describe('trace', () => {
 });
 
 describe('span', () => {
+  it('is shown as messages and fields, with the parts of its tokens', async () => {
+    const said = [
+      { role: 'tool', content: 'found', name: 'find' },
+      { role: 'assistant', content: '', tool_calls: [{ name: 'find', arguments: '{}', id: 'c1' }] },
+    ];
+    await house.ingest(
+      TEAM_KEY,
+      aSpan({
+        input: JSON.stringify(said),
+        output: '{"order":7}',
+        error: `x…[truncated 9 bytes]`,
+        attributes: { 'gen_ai.usage.cache_read.input_tokens': '16', 'gen_ai.usage.reasoning_tokens': '4' },
+      }),
+    );
+    const { data } = await house.call(SpanDocument, { traceId: traceId(1), spanId: spanId(1) });
+    expect(data.span).toMatchObject({
+      inputView: {
+        __typename: 'SpanMessages',
+        messages: [
+          { role: 'TOOL', content: 'found', name: 'find', toolCalls: [] },
+          { role: 'ASSISTANT', content: '', name: null, toolCalls: [{ name: 'find', arguments: '{}' }] },
+        ],
+      },
+      outputView: { __typename: 'SpanFields', fields: [{ key: 'order', value: '7' }] },
+      cacheReadTokens: 16,
+      cacheWriteTokens: null,
+      reasoningTokens: 4,
+      errorTruncated: true,
+    });
+  });
+
   it('is told with what it carries and what it cost', async () => {
     await house.ingest(
       TEAM_KEY,
@@ -288,6 +319,9 @@ describe('span', () => {
           "attributes": {
             "gen_ai.request.model": "demo",
           },
+          "cacheReadTokens": null,
+          "cacheWriteTokens": null,
+          "errorTruncated": false,
           "events": [
             {
               "at": "2023-11-14T22:13:20.000Z",
@@ -298,6 +332,10 @@ describe('span', () => {
             },
           ],
           "input": "hello",
+          "inputView": {
+            "__typename": "SpanText",
+            "text": "hello",
+          },
           "links": [
             {
               "attributes": {},
@@ -307,6 +345,11 @@ describe('span', () => {
           ],
           "name": "chat demo",
           "output": "hi",
+          "outputView": {
+            "__typename": "SpanText",
+            "text": "hi",
+          },
+          "reasoningTokens": null,
           "resourceAttributes": {
             "service.name": "tests",
           },

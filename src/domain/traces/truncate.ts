@@ -19,6 +19,9 @@ export function truncateText(text: string, maxBytes: number): string {
   return `${decoder.decode(bytes.subarray(0, kept))}…[truncated ${bytes.length - kept} bytes]`;
 }
 
+/** Whether a text was cut by `truncateText`. */
+export const isTruncated = (text: string): boolean => /…\[truncated \d+ bytes\]$/.test(text);
+
 /** The last character boundary at or before `maxBytes`. */
 function charactersWithin(bytes: Uint8Array, maxBytes: number): number {
   let end = Math.max(0, maxBytes);

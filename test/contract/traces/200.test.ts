@@ -148,6 +148,7 @@ const spans = [
     duration_ms: 2_000,
     status: 'unset',
     error: null,
+    error_truncated: false,
     input_preview: '',
     model: null,
     input_tokens: 0,
@@ -166,6 +167,7 @@ const spans = [
     duration_ms: 500.25,
     status: 'ok',
     error: null,
+    error_truncated: false,
     input_preview: 'Where is my order?',
     model: 'm1',
     input_tokens: 100,
@@ -184,6 +186,7 @@ const spans = [
     duration_ms: 300,
     status: 'error',
     error: 'no such order',
+    error_truncated: false,
     input_preview: '',
     model: null,
     input_tokens: 0,
@@ -235,7 +238,80 @@ describe('traces.span 200', () => {
           'gen_ai.usage.output_tokens': '20',
           'gen_ai.response.id': 'r-1',
         },
+        input_ui: { kind: 'messages', messages: [{ role: 'user', content: 'Where is my order?' }] },
+        output_ui: { kind: 'messages', messages: [{ role: 'assistant', content: 'On its way.' }] },
       },
     ]);
+  });
+
+  it('is shown as messages, as fields or as text', async () => {
+    const key = await makeKey(app);
+    const id = '7'.repeat(32);
+    const tool = {
+      'gen_ai.operation.name': 'execute_tool',
+      'gen_ai.tool.call.arguments': '{"order":7,"by":"mail"}',
+      'gen_ai.tool.call.result': 'sent',
+    };
+    const call =
+      '[{"role":"assistant","parts":[{"type":"tool_call","id":"c1","name":"find","arguments":{"order":7}}]}]';
+    const result = '[{"role":"tool","name":"find","parts":[{"type":"tool_call_response","response":"found"}]}]';
+    const chat = { 'gen_ai.operation.name': 'chat', 'gen_ai.input.messages': result, 'gen_ai.output.messages': call };
+    await send(
+      app,
+      otlpExport(otlpSpan('1', 0, 1, tool, { traceId: id }), otlpSpan('2', 0, 1, chat, { traceId: id })),
+      as(key),
+    );
+    const read = async (digit: string) =>
+      answered(app.call('GET', `/v1/traces/${id}/spans/${digit.repeat(16)}`, undefined, as(key)));
+    expect(await read('1')).toEqual([
+      200,
+      {
+        span_id: '1'.repeat(16),
+        input: '{"order":7,"by":"mail"}',
+        output: 'sent',
+        attributes: { 'gen_ai.operation.name': 'execute_tool' },
+        input_ui: {
+          kind: 'fields',
+          fields: [
+            { key: 'order', value: '7' },
+            { key: 'by', value: 'mail' },
+          ],
+        },
+        output_ui: { kind: 'text', text: 'sent' },
+      },
+    ]);
+    expect(await read('2')).toEqual([
+      200,
+      {
+        span_id: '2'.repeat(16),
+        input: '[{"role":"tool","content":"found","name":"find"}]',
+        output:
+          '[{"role":"assistant","content":"","tool_calls":[{"name":"find","arguments":"{\\"order\\":7}","id":"c1"}]}]',
+        attributes: { 'gen_ai.operation.name': 'chat' },
+        input_ui: { kind: 'messages', messages: [{ role: 'tool', content: 'found', name: 'find' }] },
+        output_ui: {
+          kind: 'messages',
+          messages: [{ role: 'assistant', content: '', tool_calls: [{ name: 'find', arguments: '{"order":7}' }] }],
+        },
+      },
+    ]);
+  });
+});
+
+describe('traces.get 200: an error longer than is kept', () => {
+  it('is cut, and says so', async () => {
+    const key = await makeKey(app);
+    const id = '6'.repeat(32);
+    const long = otlpSpan('1', 0, 1, {}, { traceId: id, status: { code: 2, message: 'x'.repeat(65_537) } });
+    const short = otlpSpan('2', 0, 1, {}, { traceId: id, status: { code: 2, message: 'no' } });
+    await send(app, otlpExport(long, short), as(key));
+    const [status, trace] = await answered(app.call('GET', `/v1/traces/${id}`, undefined, as(key)));
+    expect(status).toBe(200);
+    expect(trace).toMatchObject({
+      spans: [
+        { error: `${'x'.repeat(65_536)}…[truncated 1 bytes]`, error_truncated: true },
+        { error: 'no', error_truncated: false },
+      ],
+    });
   });
 });

@@ -397,6 +397,17 @@ export type SpanKind =
   /** OpenTelemetry's unspecified kind. */
   | 'UNSPECIFIED';
 
+/** Whose a message is. */
+export type SpanMessageRole =
+  /** Said by the assistant. */
+  | 'ASSISTANT'
+  /** Said by the system. */
+  | 'SYSTEM'
+  /** Said by the tool. */
+  | 'TOOL'
+  /** Said by the user. */
+  | 'USER';
+
 /** How a span, or the root of a trace, ended. */
 export type SpanStatus =
   /** Failed. */
@@ -696,7 +707,27 @@ export type SpanQueryVariables = Exact<{
 }>;
 
 
-export type SpanQuery = { span: { name: string, type: SpanType, input: string, output: string, attributes: unknown, resourceAttributes: unknown, events: Array<{ name: string, at: string, attributes: unknown }>, links: Array<{ traceId: string, spanId: string, attributes: unknown }>, spendRow: { callType: string, modelGroup: string, model: string, provider: string, status: SpendStatus, costUsd: string | null, errorCode: string | null, errorMessage: string | null, usage: { inputTokens: number, outputTokens: number, cacheReadTokens: number, cacheWriteTokens: number, reasoningTokens: number } | null } | null } | null };
+export type SpanQuery = { span: { name: string, type: SpanType, input: string, output: string, cacheReadTokens: number | null, cacheWriteTokens: number | null, reasoningTokens: number | null, errorTruncated: boolean, attributes: unknown, resourceAttributes: unknown, inputView:
+      | Content_SpanFields_Fragment
+      | Content_SpanMessages_Fragment
+      | Content_SpanText_Fragment
+    , outputView:
+      | Content_SpanFields_Fragment
+      | Content_SpanMessages_Fragment
+      | Content_SpanText_Fragment
+    , events: Array<{ name: string, at: string, attributes: unknown }>, links: Array<{ traceId: string, spanId: string, attributes: unknown }>, spendRow: { callType: string, modelGroup: string, model: string, provider: string, status: SpendStatus, costUsd: string | null, errorCode: string | null, errorMessage: string | null, usage: { inputTokens: number, outputTokens: number, cacheReadTokens: number, cacheWriteTokens: number, reasoningTokens: number } | null } | null } | null };
+
+type Content_SpanFields_Fragment = { __typename: 'SpanFields', fields: Array<{ key: string, value: string }> };
+
+type Content_SpanMessages_Fragment = { __typename: 'SpanMessages', messages: Array<{ role: SpanMessageRole, content: string, name: string | null, toolCalls: Array<{ name: string, arguments: string }> }> };
+
+type Content_SpanText_Fragment = { __typename: 'SpanText', text: string };
+
+export type ContentFragment =
+  | Content_SpanFields_Fragment
+  | Content_SpanMessages_Fragment
+  | Content_SpanText_Fragment
+;
 
 export type TraceUpdatesSubscriptionVariables = Exact<{
   traceId?: string | number | null | undefined;
@@ -765,6 +796,31 @@ export class TypedDocumentString<TResult, TVariables>
     return this.value;
   }
 }
+export const ContentFragmentDoc = new TypedDocumentString(`
+    fragment Content on SpanContent {
+  __typename
+  ... on SpanMessages {
+    messages {
+      role
+      content
+      name
+      toolCalls {
+        name
+        arguments
+      }
+    }
+  }
+  ... on SpanFields {
+    fields {
+      key
+      value
+    }
+  }
+  ... on SpanText {
+    text
+  }
+}
+    `, {"fragmentName":"Content"}) as unknown as TypedDocumentString<ContentFragment, unknown>;
 export const SpanFactsFragmentDoc = new TypedDocumentString(`
     fragment SpanFacts on SpanHead {
   traceId
@@ -1312,6 +1368,16 @@ export const SpanDocument = new TypedDocumentString(`
     type
     input
     output
+    inputView {
+      ...Content
+    }
+    outputView {
+      ...Content
+    }
+    cacheReadTokens
+    cacheWriteTokens
+    reasoningTokens
+    errorTruncated
     attributes
     resourceAttributes
     events {
@@ -1343,7 +1409,29 @@ export const SpanDocument = new TypedDocumentString(`
     }
   }
 }
-    `) as unknown as TypedDocumentString<SpanQuery, SpanQueryVariables>;
+    fragment Content on SpanContent {
+  __typename
+  ... on SpanMessages {
+    messages {
+      role
+      content
+      name
+      toolCalls {
+        name
+        arguments
+      }
+    }
+  }
+  ... on SpanFields {
+    fields {
+      key
+      value
+    }
+  }
+  ... on SpanText {
+    text
+  }
+}`) as unknown as TypedDocumentString<SpanQuery, SpanQueryVariables>;
 export const TraceUpdatesDocument = new TypedDocumentString(`
     subscription TraceUpdates($traceId: ID) {
   traceUpdates(traceId: $traceId) {

@@ -1,0 +1,53 @@
+import { asText, isJson, listOf, parseStructure } from './conventions/conversation.ts';
+
+/** A message as it is shown. */
+export interface ShownMessage {
+  readonly role: ShownRole;
+  readonly content: string;
+  /** Of a tool, only. */
+  readonly name: string | null;
+  /** What the model asked to be called; arguments are JSON as text. */
+  readonly toolCalls: readonly { readonly name: string; readonly arguments: string }[];
+}
+
+export const SHOWN_ROLES = ['system', 'user', 'assistant', 'tool'] as const;
+export type ShownRole = (typeof SHOWN_ROLES)[number];
+
+/** Roles that are shown as another. */
+const ALIASES: Readonly<Record<string, ShownRole>> = { developer: 'system', function: 'tool' };
+
+/** What went into a span or came out of it, in the form it is best shown in. */
+export type ContentView =
+  | { readonly kind: 'messages'; readonly messages: readonly ShownMessage[] }
+  | { readonly kind: 'fields'; readonly fields: readonly { readonly key: string; readonly value: string }[] }
+  | { readonly kind: 'text'; readonly text: string };
+
+/** A stored input or output: a conversation as messages, a JSON object as fields, anything else as text. */
+export function contentViewOf(text: string): ContentView {
+  const parsed = parseStructure(text);
+  if (isJson(parsed)) {
+    const fields = Object.entries(parsed).map(([key, value]) => ({
+      key,
+      value: value === null ? 'null' : asText(value),
+    }));
+    return fields.length === 0 ? { kind: 'text', text } : { kind: 'fields', fields };
+  }
+  const entries = listOf(parsed);
+  const messages = entries.flatMap((entry) => shownMessage(entry) ?? []);
+  // One entry that is no message, and it is a list of something else.
+  if (messages.length === 0 || messages.length < entries.length) return { kind: 'text', text };
+  return { kind: 'messages', messages };
+}
+
+function shownMessage(entry: unknown): ShownMessage | null {
+  if (!isJson(entry)) return null;
+  const { role, content, name } = entry;
+  if (typeof role !== 'string' || typeof content !== 'string') return null;
+  const shownRole =
+    SHOWN_ROLES.find((known) => known === role) ?? (Object.hasOwn(ALIASES, role) ? ALIASES[role] : null);
+  if (!shownRole) return null;
+  const toolCalls = listOf(entry['tool_calls']).flatMap((call) =>
+    isJson(call) ? [{ name: asText(call['name']), arguments: asText(call['arguments']) }] : [],
+  );
+  return { role: shownRole, content, name: typeof name === 'string' ? name : null, toolCalls };
+}

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { contentViewOf } from '../../../src/domain/traces/content-view.ts';
+
+const user = { role: 'user', content: 'Hi', name: null, toolCalls: [] };
+
+describe('what a span carries is shown', () => {
+  it('as messages', () => {
+    const text = JSON.stringify([
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: '', tool_calls: [{ name: 't', arguments: '{}', id: 'c1' }] },
+      { role: 'tool', content: 'done', name: 't' },
+    ]);
+    expect(contentViewOf(text)).toEqual({
+      kind: 'messages',
+      messages: [
+        user,
+        { role: 'assistant', content: '', name: null, toolCalls: [{ name: 't', arguments: '{}' }] },
+        { role: 'tool', content: 'done', name: 't', toolCalls: [] },
+      ],
+    });
+  });
+
+  it.each([
+    ['developer', 'system'],
+    ['function', 'tool'],
+  ])('a %s as %s', (role, shown) => {
+    expect(contentViewOf(JSON.stringify([{ role, content: 'Hi' }]))).toEqual({
+      kind: 'messages',
+      messages: [{ ...user, role: shown }],
+    });
+  });
+
+  it('as fields', () => {
+    expect(contentViewOf('{"a":"text","b":[1,{"c":null}],"d":null,"e":2.5}')).toEqual({
+      kind: 'fields',
+      fields: [
+        { key: 'a', value: 'text' },
+        { key: 'b', value: '[1,{"c":null}]' },
+        { key: 'd', value: 'null' },
+        { key: 'e', value: '2.5' },
+      ],
+    });
+  });
+
+  it.each([
+    '',
+    'Hi',
+    '"Hi"',
+    '{}',
+    '[]',
+    '[broken',
+    '[{"role":"user","content":"Hi"},7]',
+    '[{"role":"critic","content":"Hi"}]',
+    '[{"role":"user","content":7}]',
+    '[{"role":"constructor","content":"Hi"}]',
+  ])('as text: %s', (text) => {
+    expect(contentViewOf(text)).toEqual({ kind: 'text', text });
+  });
+});
