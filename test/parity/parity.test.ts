@@ -6,6 +6,7 @@ import {
   CreateCheckoutDocument,
   GenerateKeyDocument,
   SpanDocument,
+  type SpanQuery,
   TraceDocument,
   TracesDocument,
 } from '../graph/generated/graphql.ts';
@@ -20,6 +21,19 @@ beforeAll(async () => {
   await app.call('POST', '/v1/traces', workedExample);
 });
 afterAll(() => app.stop());
+
+/** A view of the graph as the other door writes it: nothing where nothing is told. */
+function shown(view: NonNullable<SpanQuery['span']>['inputView'] | undefined): unknown {
+  if (view === undefined || view.__typename === 'SpanText') return { kind: 'text', text: view?.text };
+  if (view.__typename === 'SpanFields') return { kind: 'fields', fields: view.fields };
+  const messages = view.messages.map(({ role, content, name, toolCalls }) => ({
+    role: role.toLowerCase(),
+    content,
+    ...(name == null ? {} : { name }),
+    ...(toolCalls.length === 0 ? {} : { tool_calls: toolCalls }),
+  }));
+  return { kind: 'messages', messages };
+}
 
 describe('a catalog entry', () => {
   const PRICES = ['input_cost_per_token', 'output_cost_per_token', 'cache_read_input_token_cost'].concat([
@@ -82,6 +96,7 @@ describe('a trace', () => {
       duration_ms: span.durationMs,
       status: span.status.toLowerCase(),
       error: span.error,
+      error_truncated: span.errorTruncated,
       input_preview: span.inputPreview,
       model: span.model,
       input_tokens: span.inputTokens,
@@ -110,7 +125,12 @@ describe('a trace', () => {
   it('carries the same in a span', async () => {
     const rest = await doors.rest(`/v1/traces/${TRACE_ID}/spans/${'b'.repeat(16)}`);
     const { data } = await doors.graph(SpanDocument, { traceId: TRACE_ID, spanId: 'b'.repeat(16) });
-    expect({ span_id: 'b'.repeat(16), ...pick(data.span, ['input', 'output', 'attributes']) }).toEqual(rest.body);
+    expect({
+      span_id: 'b'.repeat(16),
+      ...pick(data.span, ['input', 'output', 'attributes']),
+      input_ui: shown(data.span?.inputView),
+      output_ui: shown(data.span?.outputView),
+    }).toEqual(rest.body);
   });
 
   it.each([

@@ -754,9 +754,9 @@ export type TraceQueryVariables = Exact<{
 
 export type TraceQuery = { trace: { traceId: string, traceRef: string, name: string, service: string, inputPreview: string, startedAt: string, endedAt: string, durationMs: number, status: SpanStatus, teamId: string, spanCount: number, agentNames: Array<string>, agentInvocations: number, llmCalls: number, toolCalls: number, errorCount: number, inputTokens: number, outputTokens: number, models: Array<string>, spendUsd: string | null, pricedCalls: number, spans: Array<SpanFacts_Span_Fragment> | null, agents: Array<{ name: string, parentAgent: string | null, invocations: number, llmCalls: number, toolCalls: number, durationMs: number }> | null } | null };
 
-type SpanFacts_Span_Fragment = { traceId: string, spanId: string, parentSpanId: string | null, name: string, kind: SpanKind, type: SpanType, agent: string, service: string, startedAt: string, startNs: string, durationMs: number, status: SpanStatus, error: string | null, model: string | null, inputTokens: number, outputTokens: number, inputPreview: string, requestId: string | null, costUsd: string | null };
+type SpanFacts_Span_Fragment = { traceId: string, spanId: string, parentSpanId: string | null, name: string, kind: SpanKind, type: SpanType, agent: string, service: string, startedAt: string, startNs: string, durationMs: number, status: SpanStatus, error: string | null, errorTruncated: boolean, model: string | null, inputTokens: number, outputTokens: number, inputPreview: string, requestId: string | null, costUsd: string | null };
 
-type SpanFacts_SpanDetail_Fragment = { traceId: string, spanId: string, parentSpanId: string | null, name: string, kind: SpanKind, type: SpanType, agent: string, service: string, startedAt: string, startNs: string, durationMs: number, status: SpanStatus, error: string | null, model: string | null, inputTokens: number, outputTokens: number, inputPreview: string, requestId: string | null, costUsd: string | null };
+type SpanFacts_SpanDetail_Fragment = { traceId: string, spanId: string, parentSpanId: string | null, name: string, kind: SpanKind, type: SpanType, agent: string, service: string, startedAt: string, startNs: string, durationMs: number, status: SpanStatus, error: string | null, errorTruncated: boolean, model: string | null, inputTokens: number, outputTokens: number, inputPreview: string, requestId: string | null, costUsd: string | null };
 
 export type SpanFactsFragment =
   | SpanFacts_Span_Fragment
@@ -836,6 +836,7 @@ export const SpanFactsFragmentDoc = new TypedDocumentString(`
   durationMs
   status
   error
+  errorTruncated
   model
   inputTokens
   outputTokens
@@ -1516,6 +1517,7 @@ export const TraceDocument = new TypedDocumentString(`
   durationMs
   status
   error
+  errorTruncated
   model
   inputTokens
   outputTokens

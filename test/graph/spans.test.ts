@@ -1,0 +1,125 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { aSpan, aSpendRow, nsAt, picos, spanId, START_MS, TEAM_KEY, traceId } from '../ports/samples.ts';
+import { SpanDocument } from './generated/graphql.ts';
+import { openGraph } from './graph-house.ts';
+
+const SPEND = [aSpendRow({ traceId: traceId(1), spanId: spanId(1), cost: picos(1_250_000n) })];
+
+let house: Awaited<ReturnType<typeof openGraph>>;
+beforeEach(async () => {
+  house = await openGraph({ spend: SPEND });
+});
+afterEach(() => house.close());
+
+describe('span', () => {
+  it('is shown as messages and fields, with the parts of its tokens', async () => {
+    const said = [
+      { role: 'tool', content: 'found', name: 'find' },
+      { role: 'assistant', content: '', tool_calls: [{ name: 'find', arguments: '{}', id: 'c1' }] },
+    ];
+    await house.ingest(
+      TEAM_KEY,
+      aSpan({
+        input: JSON.stringify(said),
+        output: '{"order":7}',
+        error: `x…[truncated 9 bytes]`,
+        attributes: { 'gen_ai.usage.cache_read.input_tokens': '16', 'gen_ai.usage.reasoning_tokens': '4' },
+      }),
+    );
+    const { data } = await house.call(SpanDocument, { traceId: traceId(1), spanId: spanId(1) });
+    expect(data.span).toMatchObject({
+      inputView: {
+        __typename: 'SpanMessages',
+        messages: [
+          { role: 'TOOL', content: 'found', name: 'find', toolCalls: [] },
+          { role: 'ASSISTANT', content: '', name: null, toolCalls: [{ name: 'find', arguments: '{}' }] },
+        ],
+      },
+      outputView: { __typename: 'SpanFields', fields: [{ key: 'order', value: '7' }] },
+      cacheReadTokens: 16,
+      cacheWriteTokens: null,
+      reasoningTokens: 4,
+      errorTruncated: true,
+    });
+  });
+
+  it('is told with what it carries and what it cost', async () => {
+    await house.ingest(
+      TEAM_KEY,
+      aSpan({
+        events: [{ name: 'retry', timeNs: nsAt(START_MS), attributes: { 'error.type': '429' } }],
+        links: [{ traceId: traceId(2), spanId: spanId(2), attributes: {} }],
+      }),
+    );
+    const { data } = await house.call(SpanDocument, { traceId: traceId(1), spanId: spanId(1) });
+    expect(data).toMatchInlineSnapshot(`
+      {
+        "span": {
+          "attributes": {
+            "gen_ai.request.model": "demo",
+          },
+          "cacheReadTokens": null,
+          "cacheWriteTokens": null,
+          "errorTruncated": false,
+          "events": [
+            {
+              "at": "2023-11-14T22:13:20.000Z",
+              "attributes": {
+                "error.type": "429",
+              },
+              "name": "retry",
+            },
+          ],
+          "input": "hello",
+          "inputView": {
+            "__typename": "SpanText",
+            "text": "hello",
+          },
+          "links": [
+            {
+              "attributes": {},
+              "spanId": "0000000000000002",
+              "traceId": "00000000000000000000000000000002",
+            },
+          ],
+          "name": "chat demo",
+          "output": "hi",
+          "outputView": {
+            "__typename": "SpanText",
+            "text": "hi",
+          },
+          "reasoningTokens": null,
+          "resourceAttributes": {
+            "service.name": "tests",
+          },
+          "spendRow": {
+            "callType": "acompletion",
+            "costUsd": "0.00000125",
+            "errorCode": null,
+            "errorMessage": null,
+            "model": "demo-model",
+            "modelGroup": "demo",
+            "provider": "demo",
+            "status": "SUCCESS",
+            "usage": {
+              "cacheReadTokens": 3,
+              "cacheWriteTokens": 2,
+              "inputTokens": 10,
+              "outputTokens": 20,
+              "reasoningTokens": 1,
+            },
+          },
+          "type": "LLM",
+        },
+      }
+    `);
+  });
+
+  it('that is not there is an error that says so', async () => {
+    const { data, errors } = await house.call(SpanDocument, { traceId: traceId(1), spanId: spanId(9) });
+    expect({ data, error: errors?.[0] }).toMatchObject({
+      data: { span: null },
+      error: { message: `Span ${spanId(9)} not found`, extensions: { code: 'NOT_FOUND', kind: 'Span', id: spanId(9) } },
+    });
+  });
+});
