@@ -24,8 +24,8 @@ afterAll(() => app.stop());
 
 /** A view of the graph as the other door writes it: nothing where nothing is told. */
 function shown(view: NonNullable<SpanQuery['span']>['inputView'] | undefined): unknown {
-  if (view === undefined || view.__typename === 'SpanText') return { kind: 'text', text: view?.text };
-  if (view.__typename === 'SpanFields') return { kind: 'fields', fields: view.fields };
+  if (view === undefined || 'text' in view) return { kind: 'text', text: view?.text };
+  if ('fields' in view) return { kind: 'fields', fields: view.fields };
   const messages = view.messages.map(({ role, content, name, toolCalls }) => ({
     role: role.toLowerCase(),
     content,
