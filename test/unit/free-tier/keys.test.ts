@@ -3,7 +3,7 @@ import { admin, anyone } from '../../../resolvers/access.ts';
 import { operation } from '../../../resolvers/operation.ts';
 import type { Platform, Scope } from '../../../resolvers/scope.ts';
 import type { Caller } from '../../../src/domain/caller.ts';
-import { Forbidden, Unavailable } from '../../../src/domain/errors.ts';
+import { Unauthenticated, Unavailable } from '../../../src/domain/errors.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 import type { PaidKeys } from '../../../src/domain/free-tier/paid-keys.ts';
 import type { VirtualKey } from '../../../src/domain/keys/virtual-key.ts';
@@ -136,7 +136,7 @@ describe('an operation with an allowance', () => {
 
   it('checks the right before it charges', async () => {
     const { scope, used } = aRequest(null);
-    expect(() => rule(scope, undefined)).toThrow(Forbidden);
+    expect(() => rule(scope, undefined)).toThrow(Unauthenticated);
     expect(await used()).toBe(0);
   });
 });

@@ -3,7 +3,7 @@ import { createLoaders } from '../../../resolvers/loaders.ts';
 import type { Platform, Scope } from '../../../resolvers/scope.ts';
 import { ingestTraces, type TraceUpdate, watchTraces } from '../../../resolvers/traces.ts';
 import type { Caller } from '../../../src/domain/caller.ts';
-import { Forbidden } from '../../../src/domain/errors.ts';
+import { Unauthenticated } from '../../../src/domain/errors.ts';
 import { createBus } from '../../../src/runtime/bus.ts';
 import { aClient } from '../../support/free-tier.ts';
 import { createMemoryTraceStore } from '../../support/memory-trace-store.ts';
@@ -108,5 +108,5 @@ it('ends when the caller is gone', async () => {
 
 it('is for those with a key', () => {
   const { scope } = aHouse();
-  expect(() => watchTraces(scope(null), {})).toThrow(Forbidden);
+  expect(() => watchTraces(scope(null), {})).toThrow(Unauthenticated);
 });
