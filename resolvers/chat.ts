@@ -1,23 +1,12 @@
-import type { ChatDelta, ChatRequest, Usage } from '../src/domain/chat/chat.ts';
-import { assertAskable, type ChatDraft } from '../src/domain/chat/chat-draft.ts';
-import { NotFound } from '../src/domain/errors.ts';
-import { mayCall } from '../src/domain/keys/virtual-key.ts';
+import type { ChatDelta, ModelRequest, Usage } from '../src/domain/chat/chat.ts';
+import type { ChatDraft } from '../src/domain/chat/chat-draft.ts';
+import { assertAskable } from '../src/domain/inference/askable.ts';
+import { CHAT_COMPLETIONS } from '../src/domain/inference/endpoint.ts';
 import type { Usd } from '../src/domain/money.ts';
 import type { GatewayCall } from '../src/gateway/gateway.ts';
 import { anyKey } from './access.ts';
 import { callerOf, operation } from './operation.ts';
 import type { Scope } from './scope.ts';
-
-/** How a call through the graph is named in errors and spend: as the same call through the other door. */
-const ROUTE = '/chat/completions';
-
-/** Sends a chat that is already in the dialect; whoever asked relays the answer and settles the call. */
-export const openChat = operation({
-  name: 'openChat',
-  access: anyKey,
-  run: (scope, request: ChatRequest): Promise<GatewayCall> =>
-    scope.platform.gateway.chat(callerOf(scope), request, scope.signal),
-});
 
 /** A tool the model wants called. */
 export interface ToolCall {
@@ -110,34 +99,14 @@ export const streamChat = operation({
   },
 });
 
-/** Public model names the caller's key may call, in the order of the configuration. */
-export const listModels = operation({
-  name: 'listModels',
-  access: anyKey,
-  run(scope, _input: undefined): readonly string[] {
-    const { key } = callerOf(scope);
-    const names = new Set(scope.platform.gateway.deployments().map(({ modelGroup }) => modelGroup));
-    return [...names].filter((name) => mayCall(key, name));
-  },
-});
-
-/** One public model name. Throws NotFound when it does not exist or the caller's key may not call it. */
-export const getModel = operation({
-  name: 'getModel',
-  access: anyKey,
-  run(scope, { id }: { readonly id: string }): string {
-    if (listModels(scope, undefined).includes(id)) return id;
-    throw new NotFound('listed model', id, `The model \`${id}\` does not exist or you do not have access to it.`);
-  },
-});
-
 function send(scope: Scope, draft: ChatDraft, answer: 'whole' | 'streamed'): Promise<GatewayCall> {
   const { model, messages, parameters, callId, parent } = draft;
   const stream = answer === 'streamed';
   const options = stream ? { stream, stream_options: { include_usage: true } } : { stream };
   const body = { ...parameters, model, messages, ...options };
-  assertAskable(body, ROUTE);
+  assertAskable(body, CHAT_COMPLETIONS);
   const bytes = new TextEncoder().encode(JSON.stringify(body));
-  const request: ChatRequest = { model, stream, includeUsage: stream, bytes, body, callId, parent, route: ROUTE };
-  return scope.platform.gateway.chat(callerOf(scope), request, scope.signal);
+  const endpoint = CHAT_COMPLETIONS;
+  const request: ModelRequest = { endpoint, model, stream, includeUsage: stream, bytes, body, callId, parent };
+  return scope.platform.gateway.call(callerOf(scope), request, scope.signal);
 }

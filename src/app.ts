@@ -5,13 +5,14 @@ import { reconcilePayments } from '../resolvers/checkout.ts';
 import type { Platform } from '../resolvers/scope.ts';
 import { storeSpans } from '../resolvers/traces.ts';
 import { catalogRoutes } from '../rest-shims/catalog.ts';
-import { chatRoutes } from '../rest-shims/chat.ts';
 import { checkoutRoutes } from '../rest-shims/checkout.ts';
 import { docsRoutes } from '../rest-shims/docs.ts';
 import { freeTierRoutes } from '../rest-shims/free-tier.ts';
 import { healthRoutes } from '../rest-shims/health.ts';
+import { inferenceRoutes } from '../rest-shims/inference.ts';
 import { metricsRoutes } from '../rest-shims/metrics.ts';
 import { keyRoutes } from '../rest-shims/keys.ts';
+import { modelRoutes } from '../rest-shims/models.ts';
 import type { RouteRow } from '../rest-shims/route.ts';
 import { createRouter, type RequestFailure } from '../rest-shims/router.ts';
 import { traceRoutes } from '../rest-shims/traces.ts';
@@ -49,7 +50,8 @@ import { createScopes } from './scopes.ts';
 
 /** Every documented HTTP path, as rows. */
 const restRoutes: readonly RouteRow[] = [
-  ...chatRoutes,
+  ...inferenceRoutes,
+  ...modelRoutes,
   ...keyRoutes,
   ...traceRoutes,
   ...catalogRoutes,

@@ -1,5 +1,5 @@
 import type { Caller } from '../domain/caller.ts';
-import type { ChatDelta, ChatExchange, ChatRequest, Usage } from '../domain/chat/chat.ts';
+import type { ChatDelta, Exchange, ModelRequest, Usage } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
 import type { Clock, Ids } from '../domain/clock.ts';
 import { DomainError } from '../domain/errors.ts';
@@ -21,7 +21,7 @@ export interface CallTools {
 /** A call from its admission on: either it fails before an answer came, or it answers. Settled once. */
 export interface OpenCall {
   readonly callId: string;
-  answered(exchange: ChatExchange): GatewayCall;
+  answered(exchange: Exchange): GatewayCall;
   failed(failure: unknown): void;
 }
 
@@ -30,7 +30,7 @@ export function openCall(
   tools: CallTools,
   about: {
     readonly caller: Caller;
-    readonly request: ChatRequest;
+    readonly request: ModelRequest;
     readonly deployment: Deployment;
     readonly signal: AbortSignal;
   },
@@ -42,7 +42,7 @@ export function openCall(
   const callId = request.callId ?? ids.uuid();
   const traceId = request.parent?.traceId ?? ids.traceId();
   const spanId = ids.spanId();
-  let exchange: ChatExchange | null = null;
+  let exchange: Exchange | null = null;
   let firstByteMs: number | null = null;
   let cost: Usd | null = null;
   let settled = false;

@@ -1,7 +1,7 @@
 import type { CatalogSource } from '../domain/catalog/catalog.ts';
-import type { ChatRequest } from '../domain/chat/chat.ts';
+import type { ModelRequest } from '../domain/chat/chat.ts';
 import { rememberCallId } from '../domain/chat/failed-call.ts';
-import type { ChatProvider, Deployment } from '../domain/chat/provider.ts';
+import type { Provider, Deployment } from '../domain/chat/provider.ts';
 import type { Clock, Ids } from '../domain/clock.ts';
 import { NotFound } from '../domain/errors.ts';
 import { assertMayCall } from '../domain/keys/virtual-key.ts';
@@ -16,7 +16,7 @@ import { createRouter } from './route.ts';
 /** What the engine is built from: ports, and what is configured. */
 export interface GatewayOptions {
   readonly deployments: readonly Deployment[];
-  readonly providers: readonly ChatProvider[];
+  readonly providers: readonly Provider[];
   readonly catalog: CatalogSource;
   readonly recorder: CallRecorder;
   readonly spend: Pick<SpendStore, 'totalOf'>;
@@ -42,7 +42,7 @@ export function createGateway(options: GatewayOptions): Gateway {
 
   return {
     deployments: () => deployments,
-    async chat(caller, request, signal) {
+    async call(caller, request, signal) {
       // The right comes before the existence: a key must not learn which other models there are.
       assertMayCall(caller.key, request.model);
       const route = routeOf(request.model);
@@ -63,7 +63,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   };
 }
 
-function unknownModel({ model, route }: ChatRequest): NotFound {
-  const message = `${route}: Invalid model name passed in model=${model}. Call \`/v1/models\` to view available models for your key.`;
+function unknownModel({ model, endpoint }: ModelRequest): NotFound {
+  const message = `${endpoint.path}: Invalid model name passed in model=${model}. Call \`/v1/models\` to view available models for your key.`;
   return new NotFound('model', model, message);
 }

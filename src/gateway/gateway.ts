@@ -1,5 +1,5 @@
 import type { Caller } from '../domain/caller.ts';
-import type { ChatDelta, ChatExchange, ChatRequest } from '../domain/chat/chat.ts';
+import type { ChatDelta, Exchange, ModelRequest } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
 import type { Usd } from '../domain/money.ts';
 import type { SpendRow } from '../domain/spend/spend-row.ts';
@@ -11,7 +11,7 @@ export interface GatewayCall {
   /** The name the caller sent. */
   readonly modelGroup: string;
   readonly deployment: Deployment;
-  readonly exchange: ChatExchange;
+  readonly exchange: Exchange;
   readonly traceId: string;
   readonly spanId: string;
   /** Cost so far: known once the answer has ended and was priced, else null. */
@@ -30,7 +30,7 @@ export interface GatewayCall {
 /** Routes, admits, calls, prices and records; knows neither door nor vendor. */
 export interface Gateway {
   /** Resolves when the head of the answer has come. Failures up to then are recorded here and thrown. */
-  chat(caller: Caller, request: ChatRequest, signal: AbortSignal): Promise<GatewayCall>;
+  call(caller: Caller, request: ModelRequest, signal: AbortSignal): Promise<GatewayCall>;
   /** The configured deployments, in the order of the configuration. */
   deployments(): readonly Deployment[];
 }

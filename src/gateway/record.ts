@@ -1,8 +1,8 @@
 import type { Caller } from '../domain/caller.ts';
-import type { ChatOutcome, ChatRequest } from '../domain/chat/chat.ts';
+import type { Outcome, ModelRequest } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
 import { DomainError } from '../domain/errors.ts';
-import { GEN_AI } from '../domain/traces/conventions/gen-ai-attributes.ts';
+import { GEN_AI, GEN_AI_OPERATIONS } from '../domain/traces/conventions/gen-ai-attributes.ts';
 import type { Usd } from '../domain/money.ts';
 import { MAX_VALUE_BYTES, startOf, truncateConversation, truncateText } from '../domain/traces/truncate.ts';
 import type { CallRecord } from './gateway.ts';
@@ -21,13 +21,13 @@ export interface ClosedCall {
   readonly traceId: string;
   readonly spanId: string;
   readonly caller: Caller;
-  readonly request: ChatRequest;
+  readonly request: ModelRequest;
   readonly deployment: Deployment;
   readonly startedAt: Date;
   readonly durationMs: number;
   /** Milliseconds from the start to the first byte of the answer; null when none came. */
   readonly firstByteMs: number | null;
-  readonly outcome: ChatOutcome | null;
+  readonly outcome: Outcome | null;
   readonly cost: Usd | null;
   readonly end: 'completed' | 'failed' | 'abandoned';
   readonly failure: Error | null;
@@ -37,6 +37,7 @@ export interface ClosedCall {
 /** The spend row and the span of a call. */
 export function recordOf(call: ClosedCall): CallRecord {
   const { caller, request, deployment, outcome, cost, startedAt } = call;
+  const { endpoint } = request;
   const error = errorOf(call);
   const usage = outcome?.usage ?? null;
   const input = call.capturePrompts ? inputText(request) : '';
@@ -46,7 +47,7 @@ export function recordOf(call: ClosedCall): CallRecord {
       id: call.rowId,
       callId: call.callId,
       responseId: outcome?.responseId ?? null,
-      callType: 'acompletion',
+      callType: endpoint.callType,
       keyHash: caller.keyHash,
       teamId: caller.teamId,
       userId: caller.userId,
@@ -68,9 +69,9 @@ export function recordOf(call: ClosedCall): CallRecord {
       traceId: call.traceId,
       spanId: call.spanId,
       parentSpanId: request.parent?.spanId ?? null,
-      name: truncateText(`chat ${request.model}`, NAME_BYTES),
+      name: truncateText(`${endpoint.operation} ${request.model}`, NAME_BYTES),
       kind: 'CLIENT',
-      type: 'llm',
+      type: GEN_AI_OPERATIONS[endpoint.operation],
       agent: '',
       service: SERVICE,
       startNs,
@@ -104,7 +105,7 @@ function errorOf({ end, failure }: ClosedCall): { readonly code: string; readonl
 function attributesOf(call: ClosedCall, errorType: string | null): Record<string, string> {
   const { outcome, deployment, request } = call;
   const attributes: Record<string, string> = {
-    [GEN_AI.operationName]: 'chat',
+    [GEN_AI.operationName]: request.endpoint.operation,
     [GEN_AI.providerName]: deployment.provider,
     [GEN_AI.requestModel]: request.model,
     [CALL_ID]: call.callId,
@@ -120,13 +121,22 @@ function attributesOf(call: ClosedCall, errorType: string | null): Record<string
   return attributes;
 }
 
-const inputText = ({ body }: ChatRequest): string =>
-  truncateConversation(JSON.stringify(body['messages'] ?? []), MAX_VALUE_BYTES);
+const askedOf = ({ body, endpoint }: ModelRequest): unknown => body[endpoint.asks.member];
 
-/** What the last message says, as text. */
-function preview({ body }: ChatRequest): string {
-  const messages: readonly unknown[] = Array.isArray(body['messages']) ? body['messages'] : [];
-  const last = messages.at(-1);
-  const content: unknown = typeof last === 'object' && last !== null && 'content' in last ? last.content : '';
-  return startOf(typeof content === 'string' ? content : JSON.stringify(content ?? ''), PREVIEW_LIMIT);
+function inputText(request: ModelRequest): string {
+  const asked = askedOf(request);
+  return typeof asked === 'string'
+    ? truncateText(asked, MAX_VALUE_BYTES)
+    : truncateConversation(JSON.stringify(asked ?? []), MAX_VALUE_BYTES);
 }
+
+/** What the last message or text says, as text. Numbers are the tokens of one text. */
+function preview(request: ModelRequest): string {
+  const asked = askedOf(request);
+  const last: unknown = Array.isArray(asked) && typeof asked.at(-1) !== 'number' ? asked.at(-1) : asked;
+  const said: unknown = (isMessage(last) ? last.content : last) ?? '';
+  return startOf(typeof said === 'string' ? said : JSON.stringify(said), PREVIEW_LIMIT);
+}
+
+const isMessage = (value: unknown): value is { readonly content?: unknown } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

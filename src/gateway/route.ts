@@ -1,11 +1,11 @@
-import type { ChatProvider, Deployment } from '../domain/chat/provider.ts';
+import type { Provider, Deployment } from '../domain/chat/provider.ts';
 import { InvalidInput } from '../domain/errors.ts';
 
 /** A deployment chosen for a call, and who speaks for it. */
 interface Route {
   /** With its upstream model filled in where the deployment is a wildcard. */
   readonly deployment: Deployment;
-  readonly provider: ChatProvider;
+  readonly provider: Provider;
 }
 
 interface Group {
@@ -22,7 +22,7 @@ export type Router = (model: string) => Route | null;
  * is spoken to in chat-completions when the deployment says where it is. Throws InvalidInput for one that
  * does not.
  */
-export function createRouter(deployments: readonly Deployment[], providers: readonly ChatProvider[]): Router {
+export function createRouter(deployments: readonly Deployment[], providers: readonly Provider[]): Router {
   const groups = new Map<string, Group>();
   for (const [name, members] of Map.groupBy(deployments, ({ modelGroup }) => modelGroup)) {
     const routes = members.map((deployment) => ({ deployment, provider: providerFor(deployment, providers) }));
@@ -51,7 +51,7 @@ function takeTurn(group: Group): Route | null {
   return route ?? null;
 }
 
-function providerFor(deployment: Deployment, providers: readonly ChatProvider[]): ChatProvider {
+function providerFor(deployment: Deployment, providers: readonly Provider[]): Provider {
   const known = providers.find(({ name }) => name === deployment.provider);
   const spokenTo = known ?? (deployment.apiBase === null ? undefined : providers.find(({ name }) => name === 'openai'));
   if (spokenTo) return spokenTo;

@@ -1,4 +1,4 @@
-import type { ChatProvider } from '../domain/chat/provider.ts';
+import type { Provider } from '../domain/chat/provider.ts';
 import type { HttpClient } from '../domain/http.ts';
 import { createDemo } from './demo/demo.ts';
 import { createOpenAiCompatible } from './openai-compatible/openai-compatible.ts';
@@ -6,6 +6,6 @@ import { createOpenAiCompatible } from './openai-compatible/openai-compatible.ts
 export { demoDeployment } from './demo/demo.ts';
 
 /** Every protocol we can speak. A deployment names one by the prefix of its model. */
-export function createProviders(http: HttpClient): readonly ChatProvider[] {
+export function createProviders(http: HttpClient): readonly Provider[] {
   return [createOpenAiCompatible(http), createDemo()];
 }

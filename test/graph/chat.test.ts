@@ -17,7 +17,7 @@ function failingGateway(failure: Error): Gateway & { readonly asked: unknown[] }
   return {
     asked,
     deployments: () => [],
-    async chat(_caller, request) {
+    async call(_caller, request) {
       asked.push(request.body);
       throw failure;
     },

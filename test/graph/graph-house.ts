@@ -58,7 +58,7 @@ const snapshotOf = (entries: readonly CatalogEntry[], count: number): CatalogSna
 export function scriptedGateway(deltas: () => AsyncIterableIterator<ChatDelta>): Gateway {
   return {
     deployments: () => [],
-    async chat(): Promise<GatewayCall> {
+    async call(): Promise<GatewayCall> {
       const never = (): never => {
         throw new Error('The graph reads deltas, not bytes.');
       };

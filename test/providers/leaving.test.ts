@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Deployment } from '../../src/domain/chat/provider.ts';
 import { createOpenAiCompatible } from '../../src/providers/openai-compatible/openai-compatible.ts';
 import { createHttpClient } from '../../src/runtime/http-client.ts';
-import { aChatRequest, aDeployment } from '../support/chat.ts';
+import { aModelRequest, aDeployment } from '../support/chat.ts';
 import { type FaultServer, startFaultServer } from '../support/fault-server.ts';
 
 const http = createHttpClient();
@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 const ask = (content: string, more: object = {}) =>
-  aChatRequest({ model: 'm', messages: [{ role: 'user', content }], ...more });
+  aModelRequest({ model: 'm', messages: [{ role: 'user', content }], ...more });
 
 describe('a caller who leaves', () => {
   const began = (respond: (response: ServerResponse) => void): Promise<void> =>

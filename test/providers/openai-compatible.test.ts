@@ -1,14 +1,14 @@
 import { LLMock } from '@copilotkit/aimock';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { collect } from '../../src/domain/bytes.ts';
-import type { ChatDelta, ChatExchange } from '../../src/domain/chat/chat.ts';
+import type { ChatDelta, Exchange } from '../../src/domain/chat/chat.ts';
 import type { Deployment } from '../../src/domain/chat/provider.ts';
 import { UpstreamFailed } from '../../src/domain/errors.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { createOpenAiCompatible } from '../../src/providers/openai-compatible/openai-compatible.ts';
 import { createHttpClient } from '../../src/runtime/http-client.ts';
 import { gather } from '../support/byte-streams.ts';
-import { aChatRequest, aDeployment } from '../support/chat.ts';
+import { aModelRequest, aDeployment } from '../support/chat.ts';
 import { type FaultServer, startFaultServer } from '../support/fault-server.ts';
 
 const CREDENTIAL = 'sk-upstream-credential-0123456789';
@@ -36,10 +36,10 @@ afterAll(async () => {
 });
 
 const ask = (content: string, more: object = {}) =>
-  aChatRequest({ model: 'm', messages: [{ role: 'user', content }], ...more });
+  aModelRequest({ model: 'm', messages: [{ role: 'user', content }], ...more });
 const STREAM = { stream: true, stream_options: { include_usage: true } };
 
-async function steps(exchange: ChatExchange): Promise<readonly ChatDelta[]> {
+async function steps(exchange: Exchange): Promise<readonly ChatDelta[]> {
   const deltas: ChatDelta[] = [];
   for await (const delta of exchange.deltas()) deltas.push(delta);
   return deltas;
@@ -48,7 +48,7 @@ async function steps(exchange: ChatExchange): Promise<readonly ChatDelta[]> {
 const text = (deltas: readonly ChatDelta[], kind: 'text' | 'reasoning'): string =>
   deltas.map((delta) => (delta.kind === kind ? delta.text : '')).join('');
 
-async function failureOf(sending: Promise<ChatExchange>): Promise<UpstreamFailed> {
+async function failureOf(sending: Promise<Exchange>): Promise<UpstreamFailed> {
   const failure = await sending.then(
     () => new Error('it did not fail'),
     (error: unknown) => error,

@@ -1,16 +1,18 @@
 import type { Caller } from '../../src/domain/caller.ts';
-import type { ChatOutcome, ChatRequest } from '../../src/domain/chat/chat.ts';
+import type { Outcome, ModelRequest } from '../../src/domain/chat/chat.ts';
 import type { Deployment } from '../../src/domain/chat/provider.ts';
+import { CHAT_COMPLETIONS } from '../../src/domain/inference/endpoint.ts';
 import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
 import { Secret } from '../../src/domain/secret.ts';
 
 /** A chat call as the REST door would hand it to the gateway. */
-export function aChatRequest(
+export function aModelRequest(
   body: Readonly<Record<string, unknown>> = { model: 'm', messages: [{ role: 'user', content: 'Hello' }] },
-  differing: Partial<ChatRequest> = {},
-): ChatRequest {
+  differing: Partial<ModelRequest> = {},
+): ModelRequest {
   const options = body['stream_options'];
   return {
+    endpoint: CHAT_COMPLETIONS,
     model: String(body['model']),
     stream: body['stream'] === true,
     includeUsage:
@@ -19,7 +21,6 @@ export function aChatRequest(
     body,
     callId: null,
     parent: null,
-    route: '/chat/completions',
     ...differing,
   };
 }
@@ -71,7 +72,7 @@ export function aCaller(key: VirtualKey | null = aKey()): Caller {
 }
 
 /** What is known of an answer of which nothing came. */
-export const NO_OUTCOME: ChatOutcome = {
+export const NO_OUTCOME: Outcome = {
   responseId: null,
   responseModel: null,
   finishReason: null,

@@ -1,4 +1,5 @@
 import type { ByteStream } from '../bytes.ts';
+import type { Endpoint } from '../inference/endpoint.ts';
 
 /** Token counts of one call, as the upstream reported them. */
 export interface Usage {
@@ -11,8 +12,9 @@ export interface Usage {
   readonly reasoningTokens: number;
 }
 
-/** A chat call as a door hands it to the gateway, in the chat-completions dialect. */
-export interface ChatRequest {
+/** A call of a model as a door hands it to the gateway, in OpenAI's dialect. */
+export interface ModelRequest {
+  readonly endpoint: Endpoint;
   /** The name the caller sent: a model group. */
   readonly model: string;
   readonly stream: boolean;
@@ -26,8 +28,6 @@ export interface ChatRequest {
   readonly callId: string | null;
   /** Where the call hangs in the caller's own trace; null starts a new one. */
   readonly parent: { readonly traceId: string; readonly spanId: string } | null;
-  /** Normalised route of the door, e.g. `/chat/completions`; names the call in errors and spend. */
-  readonly route: string;
   /** Most characters of the answer's text that its outcome keeps; none when absent. */
   readonly textLimit?: number;
 }
@@ -51,7 +51,7 @@ export type ChatDelta =
   | { readonly kind: 'failure'; readonly message: string; readonly code: string };
 
 /** What is known of an answer once it has ended. */
-export interface ChatOutcome {
+export interface Outcome {
   readonly responseId: string | null;
   readonly responseModel: string | null;
   readonly finishReason: string | null;
@@ -63,7 +63,7 @@ export interface ChatOutcome {
 }
 
 /** An upstream's answer, whose head has come and whose body is on its way. */
-export interface ChatExchange {
+export interface Exchange {
   readonly status: number;
   /** Lower-case names; what the upstream sent, hop-by-hop headers left out. */
   readonly headers: Readonly<Record<string, string>>;
@@ -73,5 +73,5 @@ export interface ChatExchange {
   /** The same answer, typed. */
   deltas(): AsyncIterableIterator<ChatDelta>;
   /** What has been seen of the answer so far; complete once the body has ended. */
-  outcome(): ChatOutcome;
+  outcome(): Outcome;
 }

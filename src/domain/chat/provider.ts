@@ -1,4 +1,4 @@
-import type { ChatExchange, ChatRequest } from './chat.ts';
+import type { Exchange, ModelRequest } from './chat.ts';
 import type { Secret } from '../secret.ts';
 
 /** One configured way to reach a model. */
@@ -24,13 +24,13 @@ export interface Deployment {
 /** The providers we have a protocol for; any other is spoken to as `openai` when its address is given. */
 export const PROVIDER_NAMES = ['openai', 'demo'] as const;
 
-/** A vendor protocol we can speak. */
-export interface ChatProvider {
+/** A vendor protocol we can speak; it answers every endpoint, or says that it cannot. */
+export interface Provider {
   readonly name: string;
   /**
    * Sends one call and resolves when the head of the answer has come (for a stream: and its first chunk).
    * Throws UpstreamFailed for any failure up to then, and the signal's reason when it fires first. After
    * that, a failure travels inside the exchange's byte stream.
    */
-  send(deployment: Deployment, request: ChatRequest, signal: AbortSignal): Promise<ChatExchange>;
+  send(deployment: Deployment, request: ModelRequest, signal: AbortSignal): Promise<Exchange>;
 }

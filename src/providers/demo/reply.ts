@@ -25,9 +25,12 @@ export function composeReply(body: Fields): DemoReply {
   const prompt = textOf(last['content']);
   const named = last['role'] === 'tool' ? undefined : toolNamed(body['tools'], prompt);
   if (named) return { kind: 'toolCall', ...named };
-  const said = prompt.slice(0, QUOTED);
-  const told = last['role'] === 'tool' ? `The tool answered: ${said}` : `You said: ${said}`;
-  return { kind: 'text', text: `This is the built-in demo model of Lensgate, not a language model. ${told}` };
+  return { kind: 'text', text: last['role'] === 'tool' ? echoOf(prompt, 'The tool answered') : echoOf(prompt) };
+}
+
+/** What the demo model says to words it was given: who it is, and the words. */
+export function echoOf(prompt: string, whose = 'You said'): string {
+  return `This is the built-in demo model of Lensgate, not a language model. ${whose}: ${prompt.slice(0, QUOTED)}`;
 }
 
 function textOf(content: unknown): string {

@@ -1,9 +1,10 @@
 import { collect, type ByteSink, type ByteStream } from '../../domain/bytes.ts';
-import type { ChatExchange, ChatRequest } from '../../domain/chat/chat.ts';
-import type { ChatProvider, Deployment } from '../../domain/chat/provider.ts';
+import type { Exchange, ModelRequest } from '../../domain/chat/chat.ts';
+import type { Provider, Deployment } from '../../domain/chat/provider.ts';
 import type { HttpClient, UpstreamAnswer } from '../../domain/http.ts';
 import { errorOf, isAnswer, parseJson } from '../../wire/chat-completions/answer.ts';
 import { streamedExchange, wholeExchange } from '../../wire/chat-completions/exchange.ts';
+import { outlineOf } from '../../wire/chat-completions/outline.ts';
 import { EventRelay } from '../../wire/chat-completions/relay.ts';
 import { upstreamRequest } from '../../wire/chat-completions/request.ts';
 import { errorInside, garbled, refusal, transportFailure } from './failures.ts';
@@ -16,8 +17,8 @@ const NO_STREAM = /^(\s*$|application\/(json|problem)|text\/html)/i;
 /** Most bytes of an error's body that are read. */
 const ERROR_LIMIT = 1024 * 1024;
 
-/** Speaks chat-completions to OpenAI and to everything that speaks as it does (`api_base`). */
-export function createOpenAiCompatible(http: HttpClient): ChatProvider {
+/** Forwards calls to OpenAI and to everything that speaks as it does (`api_base`). */
+export function createOpenAiCompatible(http: HttpClient): Provider {
   return {
     name: 'openai',
     async send(deployment, request, signal) {
@@ -33,14 +34,14 @@ export function createOpenAiCompatible(http: HttpClient): ChatProvider {
 async function post(
   http: HttpClient,
   deployment: Deployment,
-  request: ChatRequest,
+  request: ModelRequest,
   signal: AbortSignal,
 ): Promise<UpstreamAnswer> {
   const headers: Record<string, string> = { 'content-type': 'application/json' };
   if (deployment.apiKey) headers['authorization'] = `Bearer ${deployment.apiKey.reveal()}`;
   try {
     const answer = await http.post(
-      `${deployment.apiBase ?? OPENAI_BASE}/chat/completions`,
+      `${deployment.apiBase ?? OPENAI_BASE}${request.endpoint.path}`,
       headers,
       upstreamRequest(request, deployment.upstreamModel),
       { signal, headersTimeoutMs: deployment.timeoutSeconds * 1000 },
@@ -69,13 +70,14 @@ async function readBody(deployment: Deployment, answer: UpstreamAnswer, limit: n
 }
 
 /** An answer that comes whole: read before it counts, because a 200 may carry an error or nonsense. */
-async function whole(deployment: Deployment, request: ChatRequest, answer: UpstreamAnswer): Promise<ChatExchange> {
+async function whole(deployment: Deployment, request: ModelRequest, answer: UpstreamAnswer): Promise<Exchange> {
   const bytes = await readBody(deployment, answer, ANSWER_LIMIT);
   if (bytes === null) throw garbled(deployment, `it has more than ${ANSWER_LIMIT} bytes`);
-  const value = parseJson(bytes);
+  const { member, form } = request.endpoint.answers;
+  const value = member === 'data' ? outlineOf(bytes, member) : parseJson(bytes);
   const error = errorOf(value);
   if (error !== null) throw errorInside(deployment, error);
-  if (!isAnswer(value)) throw garbled(deployment, 'it is no chat completion');
+  if (!isAnswer(value, member)) throw garbled(deployment, `it is no ${form}`);
   return wholeExchange(
     { status: answer.status, headers: answer.headers },
     { bytes, value },
@@ -83,7 +85,7 @@ async function whole(deployment: Deployment, request: ChatRequest, answer: Upstr
   );
 }
 
-async function streamed(deployment: Deployment, request: ChatRequest, answer: UpstreamAnswer): Promise<ChatExchange> {
+async function streamed(deployment: Deployment, request: ModelRequest, answer: UpstreamAnswer): Promise<Exchange> {
   if (NO_STREAM.test(answer.headers['content-type'] ?? '')) throw await notAStream(deployment, answer);
   const relay = new EventRelay(translated(deployment, answer.body), {
     model: request.model,

@@ -37,9 +37,9 @@ export function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** Whether a parsed body can be an answer, a chunk of one, or an error. */
-export function isAnswer(value: unknown): boolean {
-  return isObject(value) && (Array.isArray(value['choices']) || errorOf(value) !== null);
+/** Whether a parsed body can be an answer, a chunk of one, or an error. `member` is the array that answers hold. */
+export function isAnswer(value: unknown, member: 'choices' | 'data'): boolean {
+  return isObject(value) && (Array.isArray(value[member]) || errorOf(value) !== null);
 }
 
 /** What an answer, or one chunk of a streamed one, says. */
@@ -94,8 +94,10 @@ export function isUsageChunk(value: unknown): boolean {
 }
 
 function saysNothing(choice: unknown): boolean {
-  const { delta, finish_reason: reason } = object(choice);
-  return (reason ?? null) === null && Object.values(object(delta)).every((part) => part === null);
+  const { delta, text: piece, finish_reason: reason } = object(choice);
+  return (
+    (reason ?? null) === null && (piece ?? '') === '' && Object.values(object(delta)).every((part) => part === null)
+  );
 }
 
 /** The steps of the first choice in one chunk of a streamed answer, in order. */
@@ -116,7 +118,7 @@ function deltasOf(value: unknown, part: 'delta' | 'message'): readonly ChatDelta
   const said = object(choice[part]);
   const reasoning = text(said['reasoning_content']) ?? text(said['reasoning']) ?? '';
   if (reasoning !== '') deltas.push({ kind: 'reasoning', text: reasoning });
-  const content = text(said['content']) ?? text(said['refusal']) ?? '';
+  const content = text(said['content']) ?? text(said['refusal']) ?? text(choice['text']) ?? '';
   if (content !== '') deltas.push({ kind: 'text', text: content });
   list(said['tool_calls']).forEach((item, position) => {
     const call = object(item);

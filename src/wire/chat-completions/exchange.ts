@@ -1,15 +1,15 @@
 import { type ByteStream, bytesOf, iterate } from '../../domain/bytes.ts';
-import type { ChatDelta, ChatExchange, ChatOutcome } from '../../domain/chat/chat.ts';
+import type { ChatDelta, Exchange, Outcome } from '../../domain/chat/chat.ts';
 import { deltasOfAnswer, deltasOfChunk, factsOf, parseJson } from './answer.ts';
 import { createEventBuffer, dataOf, endOfEvent } from './events.ts';
 import { createModelRewriter } from './model-rewriter.ts';
 import { asBuffer } from './members.ts';
 import type { EventRelay } from './relay.ts';
 
-type Head = Pick<ChatExchange, 'status' | 'headers'>;
+type Head = Pick<Exchange, 'status' | 'headers'>;
 
 /** The exchange of a streamed answer; its relay has opened. */
-export function streamedExchange(head: Head, relay: EventRelay): ChatExchange {
+export function streamedExchange(head: Head, relay: EventRelay): Exchange {
   return {
     ...head,
     streaming: true,
@@ -24,9 +24,9 @@ export function wholeExchange(
   head: Head,
   answer: { readonly bytes: Uint8Array; readonly value: unknown },
   { model, textLimit }: { readonly model: string; readonly textLimit: number },
-): ChatExchange {
+): Exchange {
   const { id, model: responseModel, finishReason, usage } = factsOf(answer.value);
-  const outcome: ChatOutcome = {
+  const outcome: Outcome = {
     responseId: id,
     responseModel,
     finishReason,

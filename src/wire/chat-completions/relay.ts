@@ -1,5 +1,5 @@
 import type { ByteSink, ByteStream } from '../../domain/bytes.ts';
-import type { ChatOutcome, Usage } from '../../domain/chat/chat.ts';
+import type { Outcome, Usage } from '../../domain/chat/chat.ts';
 import { type AnswerError, deltasOfChunk, errorOf, factsOf, isAnswer, isUsageChunk, parseJson } from './answer.ts';
 import { createEventBuffer, dataOf, endOfEvent, type EventBuffer, eventOf } from './events.ts';
 import { createModelRewriter, type ModelRewriter } from './model-rewriter.ts';
@@ -28,7 +28,7 @@ const USAGE = Buffer.from('"usage":');
 const NULL = Buffer.from('null');
 
 /**
- * A chat-completions stream on its way from the upstream to one reader. Whole events only go on, untouched
+ * A stream of chat completions or completions on its way from the upstream to one reader. Whole events only go on, untouched
  * unless the model's name must change; what accounting needs is read in passing. Nothing reaches the reader
  * before `opened` has resolved: a failure up to then rejects it instead.
  */
@@ -53,7 +53,7 @@ export class EventRelay implements ByteSink, ByteStream {
   #responseModel: string | null = null;
   #finishReason: string | null = null;
   #usage: Usage | null = null;
-  #failure: ChatOutcome['failure'] = null;
+  #failure: Outcome['failure'] = null;
   #text = '';
 
   constructor(source: ByteStream, options: RelayOptions) {
@@ -67,7 +67,7 @@ export class EventRelay implements ByteSink, ByteStream {
     source.pipe(this);
   }
 
-  outcome(): ChatOutcome {
+  outcome(): Outcome {
     return {
       responseId: this.#responseId,
       responseModel: this.#responseModel,
@@ -161,7 +161,7 @@ export class EventRelay implements ByteSink, ByteStream {
     }
     if (this.#isOpen && this.#options.textLimit === 0 && isMiddle(data)) return this.#rewritten(event, data);
     const chunk = parseJson(data);
-    if (!isAnswer(chunk)) return this.#options.garbled('an event of its stream is no chunk of an answer');
+    if (!isAnswer(chunk, 'choices')) return this.#options.garbled('an event of its stream is no chunk of an answer');
     const error = errorOf(chunk);
     if (error !== null) {
       this.#failure = { message: error.message, code: error.code ?? error.type ?? 'error' };

@@ -1,4 +1,4 @@
-import type { ChatRequest } from '../../domain/chat/chat.ts';
+import type { ModelRequest } from '../../domain/chat/chat.ts';
 import { withMembers } from './members.ts';
 
 /** Fields of a request that speak to the gateway; no upstream is sent them. */
@@ -28,7 +28,7 @@ export const GATEWAY_FIELDS = [
  * stream. All other values go on byte for byte. `metadata` is the gateway's unless the caller asks the
  * provider to store the answer with it, which is the only case in which the provider takes it.
  */
-export function upstreamRequest(request: ChatRequest, upstreamModel: string): Uint8Array {
+export function upstreamRequest(request: ModelRequest, upstreamModel: string): Uint8Array {
   const { body } = request;
   const changes: Record<string, string | null> = { model: JSON.stringify(upstreamModel) };
   for (const field of GATEWAY_FIELDS) if (body[field] !== undefined) changes[field] = null;

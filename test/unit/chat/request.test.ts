@@ -2,10 +2,10 @@ import { expect, it } from 'vitest';
 import { VERSION } from '../../../src/domain/version.ts';
 import { GATEWAY_FIELDS, upstreamRequest } from '../../../src/wire/chat-completions/request.ts';
 import manifest from '../../../package.json' with { type: 'json' };
-import { aChatRequest } from '../../support/chat.ts';
+import { aModelRequest } from '../../support/chat.ts';
 
 const sent = (body: Record<string, unknown>): unknown =>
-  JSON.parse(Buffer.from(upstreamRequest(aChatRequest(body), 'up-1')).toString('utf8'));
+  JSON.parse(Buffer.from(upstreamRequest(aModelRequest(body), 'up-1')).toString('utf8'));
 const MESSAGES = [{ role: 'user', content: 'Hello' }];
 
 it('an upstream is sent its own model name', () => {
@@ -13,7 +13,7 @@ it('an upstream is sent its own model name', () => {
 });
 
 it('a request that needs no change is sent in its own bytes', () => {
-  const request = aChatRequest({ model: 'm', messages: MESSAGES });
+  const request = aModelRequest({ model: 'm', messages: MESSAGES });
   expect(upstreamRequest(request, 'm')).toBe(request.bytes);
 });
 
@@ -39,7 +39,7 @@ it('usage is asked for on every stream', () => {
 });
 
 it('a stream whose caller asks for usage goes on as it came', () => {
-  const request = aChatRequest({ model: 'm', stream: true, stream_options: { include_usage: true }, messages: [] });
+  const request = aModelRequest({ model: 'm', stream: true, stream_options: { include_usage: true }, messages: [] });
   expect(upstreamRequest(request, 'm')).toBe(request.bytes);
 });
 

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { bytesOf } from '../../../src/domain/bytes.ts';
 import type { Caller } from '../../../src/domain/caller.ts';
-import type { ChatDelta, ChatExchange, ChatOutcome, ChatRequest } from '../../../src/domain/chat/chat.ts';
+import type { ChatDelta, Exchange, Outcome, ModelRequest } from '../../../src/domain/chat/chat.ts';
 import { callIdOf } from '../../../src/domain/chat/failed-call.ts';
 import { Forbidden, LimitExceeded, NotFound, UpstreamFailed } from '../../../src/domain/errors.ts';
 import { type Usd, usdFrom } from '../../../src/domain/money.ts';
 import { createGateway, type GatewayOptions } from '../../../src/gateway/create-gateway.ts';
 import type { CallRecord } from '../../../src/gateway/gateway.ts';
-import { aCaller, aChatRequest, aDeployment, aKey, NO_OUTCOME } from '../../support/chat.ts';
+import { aCaller, aModelRequest, aDeployment, aKey, NO_OUTCOME } from '../../support/chat.ts';
 
 const usd = (amount: string): Usd => usdFrom(amount) ?? (0n as Usd);
 const USAGE = { inputTokens: 10, outputTokens: 2, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
-const OUTCOME: ChatOutcome = {
+const OUTCOME: Outcome = {
   ...NO_OUTCOME,
   responseId: 'chatcmpl-1',
   responseModel: 'up-1-2026',
@@ -28,7 +28,7 @@ async function* stepsOf(...steps: readonly (ChatDelta | Error)[]): AsyncGenerato
   }
 }
 
-const anExchange = (differing: Partial<ChatExchange> = {}): ChatExchange => ({
+const anExchange = (differing: Partial<Exchange> = {}): Exchange => ({
   status: 200,
   headers: {},
   streaming: true,
@@ -40,7 +40,7 @@ const anExchange = (differing: Partial<ChatExchange> = {}): ChatExchange => ({
 
 /** A gateway over one upstream that the test plays, with a clock that moves 5 ms at every look. */
 function aGateway(
-  send: (request: ChatRequest) => Promise<ChatExchange>,
+  send: (request: ModelRequest) => Promise<Exchange>,
   differing: Partial<Omit<GatewayOptions, 'recorder'>> = {},
 ) {
   const records: CallRecord[] = [];
@@ -71,7 +71,7 @@ describe('what a call leaves behind', () => {
     const { gateway, records } = aGateway(async () => anExchange());
     const caller = aCaller(aKey({ teamId: 't', userId: 'u' }));
     const parent = { traceId: '3'.repeat(32), spanId: '4'.repeat(16) };
-    const call = await gateway.chat(caller, aChatRequest(undefined, { callId: 'mine', parent }), NEVER);
+    const call = await gateway.call(caller, aModelRequest(undefined, { callId: 'mine', parent }), NEVER);
     expect([call.callId, call.modelGroup, call.cost()]).toEqual(['mine', 'm', null]);
     call.settle('completed');
     expect(call.cost()).toBe(usd('2'));
@@ -140,7 +140,7 @@ describe('what a call leaves behind', () => {
   });
 
   it('prompt and answer only when they are to be kept', async () => {
-    const seen: ChatRequest[] = [];
+    const seen: ModelRequest[] = [];
     const { gateway, records } = aGateway(
       async (request) => {
         seen.push(request);
@@ -148,7 +148,7 @@ describe('what a call leaves behind', () => {
       },
       { capturePrompts: true },
     );
-    (await gateway.chat(aCaller(), aChatRequest(), NEVER)).settle('completed');
+    (await gateway.call(aCaller(), aModelRequest(), NEVER)).settle('completed');
     expect(seen[0]?.textLimit).toBe(65_536);
     expect(records[0]?.span).toMatchObject({
       inputPreview: 'Hello',
@@ -159,7 +159,7 @@ describe('what a call leaves behind', () => {
 
   it('one record, whatever else is said afterwards', async () => {
     const { gateway, records } = aGateway(async () => anExchange());
-    const call = await gateway.chat(aCaller(), aChatRequest(), NEVER);
+    const call = await gateway.call(aCaller(), aModelRequest(), NEVER);
     call.settle('abandoned');
     call.settle('completed');
     call.settle('failed', new Error('late'));
@@ -171,12 +171,12 @@ describe('what a call leaves behind', () => {
 
   it('a price before it is sent, for an answer that came whole', async () => {
     const { gateway } = aGateway(async () => anExchange({ streaming: false }));
-    expect((await gateway.chat(aCaller(), aChatRequest(), NEVER)).cost()).toBe(usd('2'));
+    expect((await gateway.call(aCaller(), aModelRequest(), NEVER)).cost()).toBe(usd('2'));
   });
 
   it('no cost where the upstream counted nothing', async () => {
     const { gateway, records } = aGateway(async () => anExchange({ outcome: () => ({ ...OUTCOME, usage: null }) }));
-    (await gateway.chat(aCaller(), aChatRequest(), NEVER)).settle('completed');
+    (await gateway.call(aCaller(), aModelRequest(), NEVER)).settle('completed');
     expect(records[0]?.spend).toMatchObject({ usage: null, cost: null, status: 'success' });
   });
 });
@@ -186,7 +186,7 @@ describe('a call that fails', () => {
 
   it('before its answer is recorded, and thrown with its call id', async () => {
     const { gateway, records } = aGateway(() => Promise.reject(failure));
-    const thrown = await gateway.chat(aCaller(), aChatRequest(), NEVER).catch((error: unknown) => error);
+    const thrown = await gateway.call(aCaller(), aModelRequest(), NEVER).catch((error: unknown) => error);
     expect(thrown).toBe(failure);
     expect(callIdOf(thrown)).toBe(records[0]?.spend.callId);
     expect(records[0]?.spend).toMatchObject({
@@ -204,7 +204,7 @@ describe('a call that fails', () => {
       anExchange({ deltas: () => stepsOf({ kind: 'text', text: 'Hi' }, failure) }),
     );
     const steps: ChatDelta[] = [];
-    for await (const step of (await gateway.chat(aCaller(), aChatRequest(), NEVER)).deltas()) steps.push(step);
+    for await (const step of (await gateway.call(aCaller(), aModelRequest(), NEVER)).deltas()) steps.push(step);
     expect(steps).toEqual([
       { kind: 'text', text: 'Hi' },
       { kind: 'failure', code: 'UPSTREAM_FAILED', message: 'litellm.RateLimitError: no' },
@@ -214,7 +214,7 @@ describe('a call that fails', () => {
 
   it('by a bug of ours says nothing of it to anybody', async () => {
     const { gateway, records } = aGateway(() => Promise.reject(new TypeError('secret detail')));
-    await gateway.chat(aCaller(), aChatRequest(), NEVER).catch(() => {});
+    await gateway.call(aCaller(), aModelRequest(), NEVER).catch(() => {});
     expect(records[0]?.spend.error).toEqual({ code: 'INTERNAL', message: 'Internal error.' });
   });
 
@@ -224,15 +224,15 @@ describe('a call that fails', () => {
       leaving.abort(new Error('gone'));
       throw leaving.signal.reason;
     });
-    await gateway.chat(aCaller(), aChatRequest(), leaving.signal).catch(() => {});
+    await gateway.call(aCaller(), aModelRequest(), leaving.signal).catch(() => {});
     expect(records[0]?.spend.error?.code).toBe('CLIENT_GONE');
   });
 });
 
 describe('a call that is not admitted', () => {
-  const uncalled = (): Promise<ChatExchange> => Promise.reject(new Error('the upstream was called'));
+  const uncalled = (): Promise<Exchange> => Promise.reject(new Error('the upstream was called'));
   const chat = (caller: Caller, model: string, differing: Partial<Omit<GatewayOptions, 'recorder'>> = {}) =>
-    aGateway(uncalled, differing).gateway.chat(caller, aChatRequest({ model, messages: [] }), NEVER);
+    aGateway(uncalled, differing).gateway.call(caller, aModelRequest({ model, messages: [] }), NEVER);
 
   it('asks for a model nobody configured', async () => {
     await expect(chat(aCaller(), 'nothing')).rejects.toEqual(
@@ -259,7 +259,7 @@ describe('a call that is not admitted', () => {
       },
     };
     const { gateway, records } = aGateway(async () => anExchange(), { spend });
-    const call = async () => (await gateway.chat(caller, aChatRequest(), NEVER)).settle('completed');
+    const call = async () => (await gateway.call(caller, aModelRequest(), NEVER)).settle('completed');
     await call();
     await call();
     await expect(call()).rejects.toEqual(
@@ -287,7 +287,7 @@ describe('a call that is not admitted', () => {
     };
     const { gateway } = aGateway(async () => anExchange(), { spend });
     const caller = aCaller(aKey({ maxBudget: usd('5') }));
-    await expect(gateway.chat(caller, aChatRequest(), NEVER)).rejects.toThrow('the store is away');
-    await expect(gateway.chat(caller, aChatRequest(), NEVER)).resolves.toBeDefined();
+    await expect(gateway.call(caller, aModelRequest(), NEVER)).rejects.toThrow('the store is away');
+    await expect(gateway.call(caller, aModelRequest(), NEVER)).resolves.toBeDefined();
   });
 });

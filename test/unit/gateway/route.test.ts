@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import type { ChatProvider, Deployment } from '../../../src/domain/chat/provider.ts';
+import type { Provider, Deployment } from '../../../src/domain/chat/provider.ts';
 import { InvalidInput } from '../../../src/domain/errors.ts';
 import { createRouter } from '../../../src/gateway/route.ts';
 import { aDeployment } from '../../support/chat.ts';
 
-const provider = (name: string): ChatProvider => ({ name, send: () => Promise.reject(new Error('not called')) });
+const provider = (name: string): Provider => ({ name, send: () => Promise.reject(new Error('not called')) });
 const OPENAI = provider('openai');
 const DEMO = provider('demo');
 

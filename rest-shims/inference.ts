@@ -1,22 +1,22 @@
-import { getModel, listModels, openChat } from '../resolvers/chat.ts';
+import { callModel } from '../resolvers/inference.ts';
 import type { Scope } from '../resolvers/scope.ts';
 import { collect } from '../src/domain/bytes.ts';
-import type { ChatRequest } from '../src/domain/chat/chat.ts';
-import { assertAskable, mistyped } from '../src/domain/chat/chat-draft.ts';
+import type { ModelRequest } from '../src/domain/chat/chat.ts';
 import { callIdOf } from '../src/domain/chat/failed-call.ts';
 import { DomainError, InvalidInput, Unavailable } from '../src/domain/errors.ts';
+import { assertAskable, mistyped, type RequestBody } from '../src/domain/inference/askable.ts';
+import { CHAT_COMPLETIONS, COMPLETIONS, EMBEDDINGS, type Endpoint } from '../src/domain/inference/endpoint.ts';
 import { usdText } from '../src/domain/money.ts';
 import { parseTraceparent } from '../src/domain/traces/trace-context.ts';
 import { VERSION } from '../src/domain/version.ts';
 import { eventOf } from '../src/wire/chat-completions/events.ts';
 import { MOST_NESTING, nestsTooDeep } from '../src/wire/json-nesting.ts';
 import { proxyError, statusOf } from './errors.ts';
-import { type HttpAnswer, type HttpRequest, json, route, type RouteRow } from './route.ts';
+import type { HttpAnswer, HttpRequest, RouteRow } from './route.ts';
 import { withAnswerHeaders } from './router.ts';
 
-type GatewayCall = Awaited<ReturnType<typeof openChat>>;
+type GatewayCall = Awaited<ReturnType<typeof callModel>>;
 
-const ROUTE = '/chat/completions';
 /** A call id that can be echoed in a header and kept in a row as it is. */
 const CALL_ID = /^[\x21-\x7e]{1,200}$/;
 /** Bytes in which no nesting can be deep enough to hold the process up. */
@@ -24,28 +24,39 @@ const SMALL_BODY = 128 * 1024;
 /** Most bytes of an answer that is sent whole. */
 const ANSWER_LIMIT = 64 * 1024 * 1024;
 
-function parseChat({ body: bytes, params, headers }: HttpRequest): ChatRequest {
+function parseRequest(endpoint: Endpoint, { body: bytes, params, headers }: HttpRequest): ModelRequest {
   const sent = parseBody(bytes);
   // Where the path names a model, as Azure's clients do, it is the one that is meant.
   const body = params['model'] ? { ...sent, model: params['model'] } : sent;
-  assertAskable(body, ROUTE);
-  const stream = optional(body, 'stream', 'a boolean', (value) => typeof value === 'boolean');
-  const options = optional(body, 'stream_options', 'an object', (value) => typeof value === 'object');
+  assertAskable(body, endpoint);
+  const { stream, includeUsage } = endpoint.streams ? streamingOf(body, endpoint) : WHOLE;
   const callId = headers['x-litellm-call-id'];
   const traceparent = headers['traceparent'];
   return {
+    endpoint,
     model: String(body['model']),
-    stream: stream === true,
-    includeUsage: typeof options === 'object' && 'include_usage' in options && options.include_usage === true,
+    stream,
+    includeUsage,
     bytes,
     body,
     callId: typeof callId === 'string' && CALL_ID.test(callId) ? callId : null,
     parent: parseTraceparent(typeof traceparent === 'string' ? traceparent : undefined),
-    route: ROUTE,
   };
 }
 
-function parseBody(bytes: Uint8Array): Readonly<Record<string, unknown>> {
+type Streaming = Pick<ModelRequest, 'stream' | 'includeUsage'>;
+const WHOLE: Streaming = { stream: false, includeUsage: false };
+
+function streamingOf(body: RequestBody, endpoint: Endpoint): Streaming {
+  const stream = optional(body, 'stream', 'a boolean', endpoint, (value) => typeof value === 'boolean');
+  const options = optional(body, 'stream_options', 'an object', endpoint, (value) => typeof value === 'object');
+  return {
+    stream: stream === true,
+    includeUsage: typeof options === 'object' && 'include_usage' in options && options.include_usage === true,
+  };
+}
+
+function parseBody(bytes: Uint8Array): RequestBody {
   if (bytes.length > SMALL_BODY && nestsTooDeep(bytes))
     throw notReadable(`The request body nests more than ${MOST_NESTING} levels deep.`);
   let value: unknown;
@@ -56,7 +67,7 @@ function parseBody(bytes: Uint8Array): Readonly<Record<string, unknown>> {
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw notReadable('The request body is not a JSON object.');
-  return value as Readonly<Record<string, unknown>>;
+  return value as RequestBody;
 }
 
 const notReadable = (message: string): InvalidInput =>
@@ -64,19 +75,20 @@ const notReadable = (message: string): InvalidInput =>
 
 /** A field that may be absent or null, else of one type. */
 function optional(
-  body: Readonly<Record<string, unknown>>,
+  body: RequestBody,
   field: string,
   wanted: string,
+  endpoint: Endpoint,
   isWanted: (value: {}) => boolean,
 ): {} | undefined {
   const value = body[field] ?? undefined;
-  if (value !== undefined && !isWanted(value)) throw mistyped(field, wanted, ROUTE);
+  if (value !== undefined && !isWanted(value)) throw mistyped(field, wanted, endpoint);
   return value;
 }
 
-async function serveChat(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
-  const asked = parseChat(request);
-  const call = await openChat(scope, asked).catch((failure: unknown) => {
+async function serve(endpoint: Endpoint, request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
+  const asked = parseRequest(endpoint, request);
+  const call = await callModel(scope, asked).catch((failure: unknown) => {
     const callId = callIdOf(failure);
     throw callId === null
       ? failure
@@ -143,51 +155,29 @@ const headerText = (text: string): string =>
     ? text
     : text.replace(/[^\t\x20-\x7e]+/gu, (odd) => encodeURIComponent(odd.toWellFormed()));
 
-/** The reference gives every model these; clients have come to expect them. */
-const modelObject = (id: string): object => ({ id, object: 'model', created: 1677610602, owned_by: 'openai' });
+/** Where OpenAI's and Azure's clients look for an endpoint. */
+const pathsOf = ({ path }: Endpoint): RouteRow['paths'] => [
+  `/v1${path}`,
+  path,
+  `/engines/:model${path}`,
+  `/openai/deployments/:model${path}`,
+];
 
-/** Chat completions and the models that can be asked. */
-export const chatRoutes: readonly RouteRow[] = [
-  {
-    name: 'chat.completions',
-    method: 'POST',
-    paths: [
-      '/v1/chat/completions',
-      '/chat/completions',
-      '/engines/:model/chat/completions',
-      '/openai/deployments/:model/chat/completions',
-    ],
-    surface: 'proxy',
-    category: 'llm',
-    credential: 'required',
-    answers: [200, 400, 401, 403, 422, 429, 500, 503],
-    bodyLimit: 'setting',
-    handle: serveChat,
-  },
-  route({
-    name: 'models.list',
-    method: 'GET',
-    paths: ['/v1/models', '/models'],
-    surface: 'proxy',
-    category: null,
-    credential: 'required',
-    answers: [200, 401],
-    bodyLimit: 0,
-    parse: () => undefined,
-    run: listModels,
-    render: (names) => json({ object: 'list', data: names.map(modelObject) }),
-  }),
-  route({
-    name: 'models.get',
-    method: 'GET',
-    paths: ['/v1/models/*', '/models/*'],
-    surface: 'proxy',
-    category: null,
-    credential: 'required',
-    answers: [200, 401, 404],
-    bodyLimit: 0,
-    parse: ({ params }) => ({ id: params['*'] ?? '' }),
-    run: getModel,
-    render: (id) => json(modelObject(id)),
-  }),
+const rowOf = (name: string, endpoint: Endpoint): RouteRow => ({
+  name,
+  method: 'POST',
+  paths: pathsOf(endpoint),
+  surface: 'proxy',
+  category: 'llm',
+  credential: 'required',
+  answers: [200, 400, 401, 403, 422, 429, 500, 503],
+  bodyLimit: 'setting',
+  handle: (request, scope) => serve(endpoint, request, scope),
+});
+
+/** The endpoints whose calls go to a model, in the dialect they came in. */
+export const inferenceRoutes: readonly RouteRow[] = [
+  rowOf('chat.completions', CHAT_COMPLETIONS),
+  rowOf('completions.create', COMPLETIONS),
+  rowOf('embeddings.create', EMBEDDINGS),
 ];

@@ -1,0 +1,37 @@
+import { InvalidInput } from '../errors.ts';
+import type { Endpoint } from './endpoint.ts';
+
+/** The fields of a request, parsed. */
+export type RequestBody = Readonly<Record<string, unknown>>;
+
+/** Most characters of a model's name: it travels in headers, rows and messages, whole. */
+const MOST_MODEL_CHARACTERS = 512;
+
+/** Refuses a request without a model, or without what its endpoint asks. */
+export function assertAskable(body: RequestBody, endpoint: Endpoint): void {
+  const { model } = body;
+  const { member, form } = endpoint.asks;
+  const asked = body[member];
+  if (model === undefined || model === null || model === '') throw missing('model', endpoint);
+  if (asked === undefined || asked === null) throw missing(member, endpoint);
+  if (typeof model !== 'string') throw mistyped('model', 'a string', endpoint);
+  if (model.length > MOST_MODEL_CHARACTERS)
+    throw mistyped('model', `a string of at most ${MOST_MODEL_CHARACTERS} characters`, endpoint);
+  if (!Array.isArray(asked) && (member === 'messages' || typeof asked !== 'string'))
+    throw mistyped(member, form, endpoint);
+  if (member === 'messages' && Array.isArray(asked) && !asked.every(isObject))
+    throw mistyped(member, 'an array of objects', endpoint);
+}
+
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function missing(field: string, { path }: Endpoint): InvalidInput {
+  const message = `${path}: Missing required parameter: '${field}'.`;
+  return new InvalidInput(message, [{ path: ['body', field], rule: 'missing', message }]);
+}
+
+/** A field of a wrong type; `wanted` completes "must be". */
+export function mistyped(field: string, wanted: string, { path }: Endpoint): InvalidInput {
+  const message = `${path}: Invalid type for parameter '${field}': it must be ${wanted}.`;
+  return new InvalidInput(message, [{ path: ['body', field], rule: 'type', message }]);
+}

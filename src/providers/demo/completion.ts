@@ -1,0 +1,34 @@
+import type { Exchange, ModelRequest } from '../../domain/chat/chat.ts';
+import { askedTexts, tokensOf } from './asked-texts.ts';
+import { piecesOf, streamedAnswer, wholeAnswer } from './events.ts';
+import { countTokens, echoOf } from './reply.ts';
+
+/** What the demo model says after each prompt. */
+export async function completion(request: ModelRequest): Promise<Exchange> {
+  const prompts = askedTexts(request.body['prompt']);
+  const replies = prompts.map(({ text }) => echoOf(text));
+  const frame = {
+    id: `cmpl-demo-${crypto.randomUUID()}`,
+    object: 'text_completion',
+    created: Math.floor(Date.now() / 1000),
+    model: request.model,
+  };
+  const prompt = tokensOf(prompts);
+  const said = replies.reduce((sum, reply) => sum + countTokens(reply), 0);
+  const usage = { prompt_tokens: prompt, completion_tokens: said, total_tokens: prompt + said };
+  const choice = (text: string, index: number, finishReason: string | null): object => ({
+    text,
+    index,
+    logprobs: null,
+    finish_reason: finishReason,
+  });
+  if (!request.stream)
+    return wholeAnswer(request, { ...frame, choices: replies.map((text, at) => choice(text, at, 'stop')), usage });
+  return await streamedAnswer(request, [
+    ...replies.flatMap((reply, at) => [
+      ...piecesOf(reply).map((piece) => ({ ...frame, choices: [choice(piece, at, null)] })),
+      { ...frame, choices: [choice('', at, 'stop')] },
+    ]),
+    { ...frame, choices: [], usage },
+  ]);
+}

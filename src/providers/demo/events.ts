@@ -1,0 +1,66 @@
+import type { ByteSink, ByteStream } from '../../domain/bytes.ts';
+import type { Exchange, ModelRequest } from '../../domain/chat/chat.ts';
+import { eventOf } from '../../wire/chat-completions/events.ts';
+import { streamedExchange, wholeExchange } from '../../wire/chat-completions/exchange.ts';
+import { EventRelay } from '../../wire/chat-completions/relay.ts';
+
+const HEAD = { status: 200, headers: {} } as const;
+
+/** An answer of the demo model that comes whole. */
+export function wholeAnswer(request: ModelRequest, value: object): Exchange {
+  const { model, textLimit = 0 } = request;
+  return wholeExchange(HEAD, { bytes: Buffer.from(JSON.stringify(value)), value }, { model, textLimit });
+}
+
+/** An answer of the demo model as a stream of these chunks, the last of which counts its tokens. */
+export async function streamedAnswer(request: ModelRequest, chunks: readonly object[]): Promise<Exchange> {
+  const impossible = (): Error => new TypeError('The demo model broke its own format.');
+  const events = [...chunks.map((chunk) => eventOf(JSON.stringify(chunk))), eventOf('[DONE]')];
+  const relay = new EventRelay(oneByOne(events), {
+    model: request.model,
+    dropUsage: !request.includeUsage,
+    textLimit: request.textLimit ?? 0,
+    refused: impossible,
+    garbled: impossible,
+  });
+  await relay.opened;
+  return streamedExchange(HEAD, relay);
+}
+
+/** Words with the space before them: small enough to see a stream grow. */
+export const piecesOf = (text: string): readonly string[] => text.match(/\s*\S+|\s+$/g) ?? [];
+
+/** The events one at a time, each in its own turn of the loop, as an upstream's arrive. */
+function oneByOne(events: readonly Buffer[]): ByteStream {
+  let sink: ByteSink | null = null;
+  let at = 0;
+  let scheduled = false;
+  let over = false;
+  const step = (): void => {
+    scheduled = false;
+    if (over || sink === null) return;
+    const event = events[at];
+    if (event === undefined) {
+      over = true;
+      sink.done();
+      return;
+    }
+    at += 1;
+    if (sink.chunk(event)) schedule();
+  };
+  const schedule = (): void => {
+    if (scheduled || over) return;
+    scheduled = true;
+    setImmediate(step);
+  };
+  return {
+    pipe(reader) {
+      sink = reader;
+      schedule();
+    },
+    resume: schedule,
+    cancel() {
+      over = true;
+    },
+  };
+}

@@ -1,0 +1,306 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+import { aTrace, left } from './left.ts';
+import { ROWS } from './rows.ts';
+
+const CREDENTIAL = 'sk-upstream-credential-0123456789';
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+let app: TestApp;
+let upstream: FaultServer;
+
+beforeAll(async () => {
+  upstream = await startFaultServer();
+  const params = { api_base: `${upstream.url}/v1`, api_key: CREDENTIAL };
+  const priced = { ...params, input_cost_per_token: 0.5, output_cost_per_token: 0.25 };
+  app = await startApp({
+    config: {
+      model_list: [
+        { model_name: 'assistant', litellm_params: { model: 'openai/up-1', ...priced } },
+        { model_name: 'unpriced', litellm_params: { model: 'openai/up-1', ...params } },
+      ],
+    },
+  });
+});
+
+afterAll(async () => {
+  await app.stop();
+  await upstream.stop();
+});
+
+function answerWith(status: number, body: unknown, headers: Record<string, string> = {}): void {
+  upstream.answer((response) => {
+    response.writeHead(status, { 'content-type': 'application/json', ...headers });
+    response.end(typeof body === 'string' ? body : JSON.stringify(body));
+  });
+}
+
+async function newKey(draft: object): Promise<{ authorization: string }> {
+  const made = await app.call('POST', '/key/generate', draft);
+  const { key } = (await made.json()) as { key: string };
+  return { authorization: `Bearer ${key}` };
+}
+
+describe.each(ROWS)('$name', ({ path, asked, field, noAnswer, operation, type, callType, answer, cost, usage }) => {
+  const request = { model: 'assistant', ...asked };
+
+  async function ask(body: unknown, headers: Record<string, string> = {}, where: string = `/v1${path}`) {
+    const response = await app.call('POST', where, body, headers);
+    const text = await response.text();
+    return {
+      status: response.status,
+      body: JSON.parse(text) as unknown,
+      headers: Object.fromEntries(response.headers),
+    };
+  }
+
+  const refusal = (status: number, error: object) => ({ status, body: { error: { code: String(status), ...error } } });
+  const invalid = (message: string, param: string) => refusal(400, { message, type: 'invalid_request_error', param });
+
+  it('200: the answer of the upstream under the name that was asked for, with what the gateway knows of it', async () => {
+    answerWith(200, answer, { 'x-request-id': 'req-1' });
+    const { status, body, headers } = await ask(request);
+    expect({ status, body }).toEqual({ status: 200, body: { ...answer, model: 'assistant' } });
+    expect(headers['x-litellm-call-id']).toMatch(UUID);
+    expect(headers).toMatchObject({
+      'content-type': 'application/json',
+      'x-litellm-model-id': 'assistant#1',
+      'x-litellm-model-group': 'assistant',
+      'x-litellm-model-api-base': `${upstream.url}/v1`,
+      'x-litellm-version': '0.1.0',
+      'x-litellm-response-cost': cost,
+      'x-litellm-response-duration-ms': expect.stringMatching(/^\d+\.\d+$/),
+      'llm_provider-x-request-id': 'req-1',
+    });
+    const sent = upstream.received.at(-1);
+    expect(sent?.path).toBe(`/v1${path}`);
+    expect(sent?.headers.authorization).toBe(`Bearer ${CREDENTIAL}`);
+    expect(JSON.parse(sent?.body ?? '')).toEqual({ ...asked, model: 'up-1' });
+  });
+
+  it('200: on every alias, where a model in the path is the one that is meant', async () => {
+    answerWith(200, answer);
+    const answers = [
+      await ask(request, {}, path),
+      await ask({ ...asked, model: 'x' }, {}, `/engines/assistant${path}`),
+      await ask({ ...asked, model: 'x' }, {}, `/openai/deployments/assistant${path}`),
+      await ask(asked, {}, `/openai/deployments/assistant${path}?api-version=2024-10-21`),
+    ];
+    for (const { status, body } of answers)
+      expect({ status, body }).toEqual({ status: 200, body: { ...answer, model: 'assistant' } });
+    expect(JSON.parse(upstream.received.at(-2)?.body ?? '')).toEqual({ ...asked, model: 'up-1' });
+  });
+
+  it('200: what the gateway does not know goes through, what is for the gateway does not', async () => {
+    const odd = JSON.stringify({ ...answer, later: { x: [1, 'é'] } }).replace('"model":"up-1"', '"model" : "up-1"');
+    answerWith(200, odd);
+    const sent = { ...request, user: 'u', new_option: 1e-7, tags: ['t'], metadata: { a: 1 }, num_retries: 3 };
+    const response = await app.call('POST', path, sent);
+    expect(await response.text()).toBe(odd.replace('"up-1"', '"assistant"'));
+    expect(JSON.parse(upstream.received.at(-1)?.body ?? '')).toEqual({
+      ...asked,
+      model: 'up-1',
+      user: 'u',
+      new_option: 1e-7,
+    });
+  });
+
+  it('200: a call leaves one span and one spend row, which say the same', async () => {
+    answerWith(200, answer);
+    const { traceId, headers } = aTrace();
+    await ask(request, { ...headers, 'x-litellm-call-id': 'mine' });
+    expect(await left(app, traceId)).toEqual([
+      {
+        name: `${operation} assistant`,
+        type,
+        attributes: expect.objectContaining({
+          'gen_ai.operation.name': operation,
+          'gen_ai.provider.name': 'openai',
+          'gen_ai.request.model': 'assistant',
+          'gen_ai.response.model': 'up-1',
+          'gen_ai.usage.input_tokens': String(usage.inputTokens),
+          'litellm.call_id': 'mine',
+        }),
+        spendRow: {
+          callType,
+          modelGroup: 'assistant',
+          model: 'up-1',
+          costUsd: cost,
+          status: 'SUCCESS',
+          errorCode: null,
+          usage,
+        },
+      },
+    ]);
+  });
+
+  it('200: no price is no cost, not zero', async () => {
+    answerWith(200, answer);
+    const { traceId, headers } = aTrace();
+    const told = await ask({ ...request, model: 'unpriced' }, headers);
+    expect(told.headers['x-litellm-response-cost']).toBeUndefined();
+    expect(await left(app, traceId)).toMatchObject([{ spendRow: { costUsd: null, usage, status: 'SUCCESS' } }]);
+  });
+
+  it.each([
+    ['{"model":', invalid('The request body is not valid JSON.', 'request_body')],
+    ['[]', invalid('The request body is not a JSON object.', 'request_body')],
+    ['{"model":"assistant"}', invalid(`${path}: Missing required parameter: '${field}'.`, field)],
+    [`{"model":"assistant","${field}":null}`, invalid(`${path}: Missing required parameter: '${field}'.`, field)],
+    [`{"${field}":"x"}`, invalid(`${path}: Missing required parameter: 'model'.`, 'model')],
+    [
+      `{"model":7,"${field}":"x"}`,
+      invalid(`${path}: Invalid type for parameter 'model': it must be a string.`, 'model'),
+    ],
+    [
+      `{"model":"assistant","${field}":{"text":"x"}}`,
+      invalid(`${path}: Invalid type for parameter '${field}': it must be a string or an array.`, field),
+    ],
+  ])('400: a body of %j', async (sent, expected) => {
+    const calls = upstream.received.length;
+    const { status, body } = await ask(sent);
+    expect({ status, body }).toEqual(expected);
+    expect(upstream.received.length).toBe(calls);
+  });
+
+  it('400: a model nobody configured', async () => {
+    const { status, body } = await ask({ ...asked, model: 'nothing' });
+    const message = `${path}: Invalid model name passed in model=nothing. Call \`/v1/models\` to view available models for your key.`;
+    expect({ status, body }).toEqual(refusal(400, { message, type: 'None', param: 'None' }));
+  });
+
+  it('401: a key nobody knows', async () => {
+    const { status, body } = await ask(request, { authorization: 'Bearer sk-nobody-knows-this' });
+    expect({ status, body }).toEqual(
+      refusal(401, {
+        message: expect.stringMatching(/^Authentication Error, Invalid proxy server token passed\. /),
+        type: 'token_not_found_in_db',
+        param: 'key',
+      }),
+    );
+  });
+
+  it('403: a model that is not among those of the key', async () => {
+    const { status, body } = await ask(request, await newKey({ models: ['other'] }));
+    const message =
+      "The requested model 'assistant' is not available for this API key, or the model name is invalid. Check the models available to you and try again.";
+    expect({ status, body }).toEqual(refusal(403, { message, type: 'key_model_access_denied', param: 'model' }));
+  });
+
+  it('403: the model of the path, whatever the body names', async () => {
+    const key = await newKey({ models: ['unpriced'] });
+    const { status } = await ask({ ...asked, model: 'unpriced' }, key, `/engines/assistant${path}`);
+    expect(status).toBe(403);
+  });
+
+  it('422: an allowance used up by what these calls cost', async () => {
+    const key = await newKey({ key_alias: `thrifty${path}`, max_budget: Number(cost) });
+    answerWith(200, answer);
+    expect((await ask(request, key)).status).toBe(200);
+    const { status, body } = await ask(request, key);
+    const name = `sk-...${key.authorization.slice(-4)}`;
+    expect({ status, body }).toEqual(
+      refusal(422, {
+        message: `Budget has been exceeded! Key=thrifty${path} (${name}) Current cost: ${cost}, Max budget: ${cost}`,
+        type: 'budget_exceeded',
+        param: null,
+      }),
+    );
+  });
+
+  it.each([
+    [429, 'RateLimitError'],
+    [500, 'InternalServerError'],
+    [503, 'ServiceUnavailableError'],
+  ])('%i of the upstream is passed on, and its call leaves one row', async (status, kind) => {
+    answerWith(status, { error: { message: `no ${CREDENTIAL}`, type: 't' } }, { 'retry-after': '7' });
+    const { traceId, headers } = aTrace();
+    const told = await ask(request, headers);
+    const message = `litellm.${kind}: ${kind}: OpenAIException - no <secret>`;
+    expect({ status: told.status, body: told.body }).toEqual(refusal(status, { message, type: 't', param: null }));
+    expect(told.headers['x-litellm-call-id']).toMatch(UUID);
+    expect(told.headers['retry-after']).toBeUndefined();
+    expect(await left(app, traceId)).toMatchObject([
+      { name: `${operation} assistant`, spendRow: { callType, status: 'FAILURE', costUsd: null, usage: null } },
+    ]);
+  });
+
+  it.each([
+    [
+      'an error inside a 200',
+      '{"error":{"message":"overloaded","code":503}}',
+      503,
+      'ServiceUnavailableError',
+      'overloaded',
+    ],
+    ['a 200 that is no JSON', '<html>', 500, 'APIError', `The upstream's answer cannot be used: it is no ${noAnswer}.`],
+    [
+      'a 200 of another kind',
+      '{"results":[]}',
+      500,
+      'APIError',
+      `The upstream's answer cannot be used: it is no ${noAnswer}.`,
+    ],
+    [
+      'a 200 with bytes too many',
+      `${JSON.stringify(answer)}}`,
+      500,
+      'APIError',
+      `The upstream's answer cannot be used: it is no ${noAnswer}.`,
+    ],
+  ])('%s is a failure', async (_what, body, status, kind, said) => {
+    answerWith(200, body);
+    const told = await ask(request);
+    expect({ status: told.status, body: told.body }).toEqual(
+      refusal(status, {
+        message: `litellm.${kind}: ${kind}: OpenAIException - ${said}`,
+        type: status === 500 ? 'internal_server_error' : null,
+        param: null,
+      }),
+    );
+  });
+
+  it('500 when the upstream breaks off', async () => {
+    upstream.answer((response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
+      response.write(JSON.stringify(answer).slice(0, 20), () => response.destroy());
+    });
+    const { traceId, headers } = aTrace();
+    const { status, body } = await ask(request, headers);
+    expect({ status, body }).toEqual(
+      refusal(500, {
+        message: expect.stringMatching(
+          /^litellm\.APIConnectionError: APIConnectionError: OpenAIException - The upstream /,
+        ),
+        type: 'internal_server_error',
+        param: null,
+      }),
+    );
+    expect(await left(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED' } }]);
+  });
+
+  it('a client that leaves takes the upstream call along, and one row tells of it', async () => {
+    let seen: () => void = () => {};
+    const arrived = new Promise<void>((resolve) => {
+      seen = resolve;
+    });
+    upstream.answer(() => seen());
+    const { traceId, headers } = aTrace();
+    const leaving = new AbortController();
+    const call = fetch(`${app.url}/v1${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${app.adminKey}`, ...headers },
+      body: JSON.stringify(request),
+      signal: leaving.signal,
+    });
+    await arrived;
+    leaving.abort();
+    await call.catch(() => {});
+    await expect(upstream.abandoned()).resolves.toBeUndefined();
+    await expect
+      .poll(async () => (await app.call('GET', `/v1/traces/${traceId}`)).status, { timeout: 5_000 })
+      .toBe(200);
+    expect(await left(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', errorCode: 'CLIENT_GONE' } }]);
+  });
+});

@@ -1,0 +1,25 @@
+import type { TestApp } from '../../support/start-app.ts';
+
+/** The spans of one trace, each with the spend row of its call. */
+export async function left(app: TestApp, traceId: string): Promise<unknown> {
+  const read = await app.call('GET', `/v1/traces/${traceId}`);
+  const { spans } = (await read.json()) as { spans: { span_id: string; name: string; type: string }[] };
+  const query = `query ($traceId: ID!, $spanId: ID!) { span(traceId: $traceId, spanId: $spanId) {
+    attributes spendRow { callType modelGroup model costUsd status errorCode
+      usage { inputTokens outputTokens cacheReadTokens cacheWriteTokens reasoningTokens } } } }`;
+  return await Promise.all(
+    spans.map(async ({ span_id, name, type }) => {
+      const variables = { traceId, spanId: span_id };
+      const answer = await app.call('POST', '/graphql', { query, variables });
+      const { data } = (await answer.json()) as { data: { span: { attributes: object; spendRow: object } } };
+      return { name, type, attributes: data.span.attributes, spendRow: data.span.spendRow };
+    }),
+  );
+}
+
+let traces = 0;
+/** A trace of its own for a call, and the header that hangs the call into it. */
+export function aTrace(): { readonly traceId: string; readonly headers: { readonly traceparent: string } } {
+  const traceId = (traces += 1).toString(16).padStart(32, '5');
+  return { traceId, headers: { traceparent: `00-${traceId}-6666666666666666-01` } };
+}

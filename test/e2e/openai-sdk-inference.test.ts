@@ -1,0 +1,149 @@
+import { LLMock } from '@copilotkit/aimock';
+import OpenAI from 'openai';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../support/start-app.ts';
+
+const CREDENTIAL = 'sk-upstream-credential-0123456789';
+const VECTOR = [0.25, -0.5, 0.125];
+
+let upstream: LLMock;
+let app: TestApp;
+let openai: OpenAI;
+
+beforeAll(async () => {
+  upstream = new LLMock({ port: 0 });
+  upstream.onEmbedding('hello', { embedding: VECTOR });
+  await upstream.start();
+  app = await startApp({
+    config: {
+      model_list: [
+        {
+          model_name: 'vectors',
+          litellm_params: {
+            model: 'openai/text-embedding-3-small',
+            api_base: `${upstream.url}/v1`,
+            api_key: CREDENTIAL,
+            input_cost_per_token: 0.00000002,
+          },
+        },
+      ],
+    },
+  });
+  const made = await app.call('POST', '/key/generate', { key_alias: 'sdk' });
+  const { key } = (await made.json()) as { key: string };
+  openai = new OpenAI({ apiKey: key, baseURL: `${app.url}/v1`, maxRetries: 0 });
+});
+
+afterAll(async () => {
+  await app.stop();
+  await upstream.stop();
+});
+
+const dot = (left: readonly number[], right: readonly number[]): number =>
+  left.reduce((sum, value, at) => sum + value * (right[at] ?? 0), 0);
+
+describe('embeddings of the official SDK', () => {
+  it('come in base64, which it asks for unasked, and arrive as numbers', async () => {
+    const { data, response } = await openai.embeddings.create({ model: 'vectors', input: 'hello' }).withResponse();
+    expect(data).toMatchObject({ object: 'list', model: 'vectors', data: [{ index: 0, embedding: VECTOR }] });
+    expect(upstream.getRequests().at(-1)?.path).toBe('/v1/embeddings');
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'x-litellm-model-id': 'vectors#1',
+      'x-litellm-model-group': 'vectors',
+      'x-litellm-call-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
+  });
+
+  it('come as numbers when it asks for those', async () => {
+    const { data } = await openai.embeddings.create({
+      model: 'vectors',
+      input: ['hello', 'hello again'],
+      encoding_format: 'float',
+    });
+    expect(data.map(({ index, embedding }) => [index, embedding])).toEqual([
+      [0, VECTOR],
+      [1, VECTOR],
+    ]);
+  });
+
+  it('of the demo model are the same in both encodings, and nearer where words are shared', async () => {
+    const input = ['The cat sat on the mat', 'A cat on a mat', 'Quarterly revenue grew', ''];
+    const packed = await openai.embeddings.create({ model: 'demo', input });
+    const plain = await openai.embeddings.create({ model: 'demo', input, encoding_format: 'float' });
+    expect(plain).toEqual(packed);
+    expect(plain).toMatchObject({
+      notice: expect.stringContaining('built-in demo model of Lensgate'),
+      model: 'demo',
+      usage: { prompt_tokens: 16, total_tokens: 16 },
+    });
+    const [sat, cat, revenue, nothing] = packed.data.map(({ embedding }) => embedding);
+    for (const vector of [sat, cat, revenue, nothing]) {
+      expect(vector).toHaveLength(256);
+      expect(dot(vector ?? [], vector ?? [])).toBeCloseTo(1, 5);
+    }
+    expect(dot(sat ?? [], cat ?? [])).toBeGreaterThan(dot(sat ?? [], revenue ?? []));
+  });
+
+  it('of the demo model take tokens for texts', async () => {
+    const { data, usage } = await openai.embeddings.create({ model: 'demo', input: [[1, 2, 3], [4]] });
+    expect([data.length, usage]).toEqual([2, { prompt_tokens: 4, total_tokens: 4 }]);
+    expect((await openai.embeddings.create({ model: 'demo', input: [1, 2, 3] })).data).toEqual(data.slice(0, 1));
+  });
+
+  it.each([
+    ['dimensions', 64, '256 for the demo model'],
+    ['encoding_format', 'int8', '"float" or "base64"'],
+  ])('of the demo model are refused with a %s it has not', async (field, value, wanted) => {
+    await expect(openai.embeddings.create({ model: 'demo', input: 'x', [field]: value })).rejects.toMatchObject({
+      status: 400,
+      param: field,
+      message: `400 /embeddings: Invalid type for parameter '${field}': it must be ${wanted}.`,
+    });
+  });
+
+  it('are refused in the words of an upstream that refuses', async () => {
+    await expect(openai.embeddings.create({ model: 'vectors', input: { a: 1 } as never })).rejects.toMatchObject({
+      status: 400,
+      param: 'input',
+    });
+  });
+});
+
+describe('completions of the official SDK', () => {
+  const SAID = 'This is the built-in demo model of Lensgate, not a language model. You said: Hello';
+
+  it('come whole, one for each prompt', async () => {
+    const answer = await openai.completions.create({ model: 'demo', prompt: ['Hello', 'Hello'] });
+    expect(answer).toMatchObject({
+      id: expect.stringMatching(/^cmpl-demo-/),
+      object: 'text_completion',
+      model: 'demo',
+      choices: [0, 1].map((index) => ({ text: SAID, index, logprobs: null, finish_reason: 'stop' })),
+      usage: { prompt_tokens: 4, completion_tokens: 42, total_tokens: 46 },
+    });
+  });
+
+  it('stream the same, and end with the usage that was asked for', async () => {
+    const stream = await openai.completions.create({
+      model: 'demo',
+      prompt: 'Hello',
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+    const chunks: OpenAI.Completion[] = [];
+    for await (const chunk of stream) chunks.push(chunk);
+    expect(chunks.map(({ choices }) => choices[0]?.text ?? '').join('')).toBe(SAID);
+    expect(chunks.at(-2)?.choices[0]?.finish_reason).toBe('stop');
+    expect(chunks.at(-1)).toMatchObject({
+      choices: [],
+      usage: { prompt_tokens: 2, completion_tokens: 21, total_tokens: 23 },
+    });
+  });
+
+  it('stream no usage nobody asked for', async () => {
+    const stream = await openai.completions.create({ model: 'demo', prompt: 'Hello', stream: true });
+    const usages: unknown[] = [];
+    for await (const { usage } of stream) usages.push(usage ?? null);
+    expect(new Set(usages)).toEqual(new Set([null]));
+  });
+});
