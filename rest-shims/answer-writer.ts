@@ -6,13 +6,23 @@ type StreamBody = Extract<HttpBody, { kind: 'stream' }>;
 /** Writes an answer; resolves when its last byte is handed to the socket or the client has left. */
 export function writeAnswer(response: ServerResponse, answer: HttpAnswer): void | Promise<void> {
   const { body } = answer;
-  response.statusCode = answer.status ?? 200;
-  for (const name in answer.headers) response.setHeader(name, answer.headers[name] ?? '');
-  if (body.kind === 'stream') return writeStream(response, body);
+  const head = headOf(answer);
+  if (body.kind === 'stream') {
+    response.writeHead(answer.status ?? 200, head);
+    return writeStream(response, body);
+  }
   const bytes = body.kind === 'json' ? Buffer.from(JSON.stringify(body.value)) : body.bytes;
-  response.setHeader('content-type', body.kind === 'json' ? 'application/json' : body.contentType);
-  response.setHeader('content-length', bytes.length);
+  head.push('content-length', String(bytes.length));
+  response.writeHead(answer.status ?? 200, head);
   response.end(bytes);
+}
+
+/** Names and values in turn, the form that Node writes without looking each name up. */
+function headOf({ headers, head: further = [], body }: HttpAnswer): string[] {
+  const head = [...further];
+  for (const name in headers) head.push(name, headers[name] ?? '');
+  head.push('content-type', body.kind === 'json' ? 'application/json' : body.contentType);
+  return head;
 }
 
 /** How long a client may leave a full socket unread before it counts as gone. */
@@ -23,7 +33,6 @@ export const STALLED_MS = 300_000;
  * cancelled the moment the client leaves, or has not read for so long that it must be gone.
  */
 function writeStream(response: ServerResponse, body: StreamBody): Promise<void> {
-  response.setHeader('content-type', body.contentType);
   return new Promise((resolve) => {
     let open = true;
     let stalled: NodeJS.Timeout | undefined;

@@ -88,13 +88,15 @@ function optional(
 
 async function serve(endpoint: Endpoint, request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
   const asked = parseRequest(endpoint, request);
-  const call = await callModel(scope, asked).catch((failure: unknown) => {
+  let call: GatewayCall;
+  try {
+    call = await callModel(scope, asked);
+  } catch (failure) {
     const callId = callIdOf(failure);
-    throw callId === null
-      ? failure
-      : withAnswerHeaders(failure, { 'x-litellm-call-id': callId, 'x-litellm-version': VERSION });
-  });
-  return call.exchange.streaming ? streamedAnswer(call, scope) : await wholeAnswer(call, scope);
+    if (callId === null) throw failure;
+    throw withAnswerHeaders(failure, { 'x-litellm-call-id': callId, 'x-litellm-version': VERSION });
+  }
+  return call.exchange.streaming ? streamedAnswer(call, scope) : wholeAnswer(call, scope);
 }
 
 async function wholeAnswer(call: GatewayCall, scope: Scope): Promise<HttpAnswer> {
@@ -104,14 +106,15 @@ async function wholeAnswer(call: GatewayCall, scope: Scope): Promise<HttpAnswer>
     call.settle('failed', failure);
     throw failure;
   }
-  const headers = headersOf(call, scope);
+  const head = headOf(call, scope);
   call.settle('completed');
-  return { headers, body: { kind: 'bytes', bytes, contentType: 'application/json' } };
+  return { head, body: { kind: 'bytes', bytes, contentType: 'application/json' } };
 }
 
 function streamedAnswer(call: GatewayCall, scope: Scope): HttpAnswer {
   return {
-    headers: { 'cache-control': 'no-cache', 'x-accel-buffering': 'no', ...headersOf(call, scope) },
+    headers: { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' },
+    head: headOf(call, scope),
     body: {
       kind: 'stream',
       stream: call.exchange.bytes,
@@ -128,22 +131,38 @@ function errorEvent(failure: Error): Uint8Array {
   return eventOf(JSON.stringify({ error: proxyError(statusOf('proxy', error), error) }));
 }
 
-function headersOf(call: GatewayCall, scope: Scope): Record<string, string> {
+function headOf(call: GatewayCall, scope: Scope): string[] {
   const { deployment, exchange } = call;
   const cost = call.cost();
   const allowance = scope.caller?.key?.maxBudget ?? null;
-  const headers: Record<string, string> = {
-    'x-litellm-call-id': call.callId,
-    'x-litellm-model-id': headerText(deployment.id),
-    'x-litellm-model-group': headerText(call.modelGroup),
-    'x-litellm-version': VERSION,
-    'x-litellm-response-duration-ms': call.elapsedMs().toFixed(3),
-  };
-  if (deployment.apiBase !== null) headers['x-litellm-model-api-base'] = headerText(publicAddress(deployment.apiBase));
-  if (cost !== null) headers['x-litellm-response-cost'] = usdText(cost);
-  if (allowance !== null) headers['x-litellm-key-max-budget'] = usdText(allowance);
-  for (const name in exchange.headers) headers[`llm_provider-${name}`] = headerText(exchange.headers[name] ?? '');
-  return headers;
+  const head = [
+    'x-litellm-call-id',
+    call.callId,
+    'x-litellm-model-group',
+    headerText(call.modelGroup),
+    'x-litellm-version',
+    VERSION,
+    'x-litellm-response-duration-ms',
+    call.elapsedMs().toFixed(3),
+    ...headOfDeployment(deployment),
+  ];
+  if (cost !== null) head.push('x-litellm-response-cost', usdText(cost));
+  if (allowance !== null) head.push('x-litellm-key-max-budget', usdText(allowance));
+  for (const name in exchange.headers) head.push(`llm_provider-${name}`, headerText(exchange.headers[name] ?? ''));
+  return head;
+}
+
+const headsOfDeployments = new WeakMap<object, readonly string[]>();
+
+/** What is the same for every call of a deployment, made once. */
+function headOfDeployment(deployment: GatewayCall['deployment']): readonly string[] {
+  const known = headsOfDeployments.get(deployment);
+  if (known) return known;
+  const { id, apiBase } = deployment;
+  const base = apiBase === null ? [] : ['x-litellm-model-api-base', headerText(publicAddress(apiBase))];
+  const head = ['x-litellm-model-id', headerText(id), ...base];
+  headsOfDeployments.set(deployment, head);
+  return head;
 }
 
 /** A base address without what may be secret in it: user, password and query. */
@@ -172,6 +191,7 @@ const rowOf = (name: string, endpoint: Endpoint): RouteRow => ({
   credential: 'required',
   answers: [200, 400, 401, 403, 422, 429, 500, 503],
   bodyLimit: 'setting',
+  hot: true,
   handle: (request, scope) => serve(endpoint, request, scope),
 });
 

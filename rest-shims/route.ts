@@ -35,6 +35,8 @@ export interface HttpAnswer {
   /** 200 when absent. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Further headers, names and values in turn: the form that costs least, for rows that carry the traffic. */
+  readonly head?: readonly string[];
   readonly body: HttpBody;
 }
 
@@ -61,6 +63,8 @@ export interface RouteFacts {
   readonly answers: readonly number[];
   /** Most bytes of body that are read, as received; `setting` is `max_request_size_mb`. */
   readonly bodyLimit: number | 'setting';
+  /** Carries the traffic: served without the framework at the edge (ADR 0018). */
+  readonly hot?: boolean;
 }
 
 /** One documented method and its paths, as data. */

@@ -24,7 +24,6 @@ export interface RouterOptions {
 /** A failure as the log sees it. */
 export interface RequestFailure {
   readonly row: RouteRow;
-  readonly requestId: string;
   readonly status: number;
   readonly error: unknown;
 }
@@ -64,7 +63,7 @@ export function createRouter({ rows, identify, scopeFor, failed, maxRequestBytes
     );
   }
 
-  return async function serve(request: IncomingMessage, response: ServerResponse, requestId: string): Promise<void> {
+  return async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = request.url ?? '/';
     const mark = url.indexOf('?');
     const path = mark === -1 ? url : url.slice(0, mark);
@@ -73,11 +72,12 @@ export function createRouter({ rows, identify, scopeFor, failed, maxRequestBytes
     const row = found.store as RouteRow;
     const target = { path, search: mark === -1 ? '' : url.slice(mark + 1) };
     try {
-      await writeAnswer(response, await run(row, found.params, target, request, response));
+      const written = writeAnswer(response, await run(row, found.params, target, request, response));
+      if (written) await written;
     } catch (error) {
       if (error instanceof RequestAborted || response.destroyed) return;
       const rendered = renderError(row.surface, error instanceof DomainError ? error : null, request.headers);
-      failed({ row, requestId, status: rendered.status, error });
+      failed({ row, status: rendered.status, error });
       if (response.headersSent) return void response.destroy();
       writeError(response, rendered, error);
     }
@@ -89,11 +89,12 @@ function writeError(
   { status, headers, contentType, body }: RenderedError,
   error: unknown,
 ): void {
-  for (const [name, value] of Object.entries({ ...answerHeadersOf(error), ...headers }))
-    response.setHeader(name, value);
-  response.statusCode = status;
-  response.setHeader('content-type', contentType);
-  response.setHeader('content-length', body.length);
+  response.writeHead(status, {
+    ...answerHeadersOf(error),
+    ...headers,
+    'content-type': contentType,
+    'content-length': body.length,
+  });
   response.end(body);
 }
 

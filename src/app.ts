@@ -17,7 +17,7 @@ import type { RouteRow } from '../rest-shims/route.ts';
 import { createRouter, type RequestFailure } from '../rest-shims/router.ts';
 import { traceRoutes } from '../rest-shims/traces.ts';
 import { schema } from '../schema/index.ts';
-import { DomainError } from './domain/errors.ts';
+import { DomainError, InvalidInput, Unavailable } from './domain/errors.ts';
 import { FreeTierUsedUp } from './domain/free-tier/free-tier.ts';
 import { createPace } from './domain/pace.ts';
 import { createEdge } from './edge.ts';
@@ -41,7 +41,7 @@ import { createFreeTier } from './runtime/free-tier.ts';
 import { createHttpClient } from './runtime/http-client.ts';
 import { keySmith, randomIds } from './runtime/identifiers.ts';
 import { createIpHash } from './runtime/ip-hash.ts';
-import type { Log } from './runtime/log.ts';
+import { createSampledWarnings, type Log } from './runtime/log.ts';
 import { createMetrics } from './runtime/metrics.ts';
 import { createReconciler } from './runtime/reconciler.ts';
 import type { Settings } from './runtime/settings.ts';
@@ -60,6 +60,9 @@ const restRoutes: readonly RouteRow[] = [
   ...healthRoutes,
   ...metricsRoutes,
 ];
+
+/** Paths that carry the traffic, as they are sent; any other way to write them works through Koa as well. */
+const HOT_PATHS = new Set<string>(restRoutes.flatMap(({ hot, paths }) => (hot === true ? paths : [])));
 
 /** The running house. */
 export interface App {
@@ -108,6 +111,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     releases: stores.catalogReleases,
   });
   await catalog.restore();
+  let refusedRecords = 0;
   const records = createWriteBehind<CallRecord>({
     async commit(calls) {
       await stores.spend.append(calls.map(({ spend }) => spend));
@@ -116,12 +120,22 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
         calls.map(({ spend, span }) => ({
           owner: { teamId: spend.teamId ?? '', keyHash: spend.keyHash },
           spans: [span],
+          begins: span.parentSpanId === null,
         })),
       );
+    },
+    faultOf(error) {
+      if (error instanceof Unavailable) return 'store';
+      return error instanceof InvalidInput ? 'record' : 'either';
     },
     failed: (error, waiting) =>
       log.error({ err: error, waiting }, 'gateway records could not be committed; trying again'),
     dropped: (count) => log.error({ count }, 'gateway records were lost: the store stayed away too long'),
+    refused({ spend: { callId, traceId } }, error) {
+      refusedRecords += 1;
+      const facts = { err: error, callId, traceId, refused: refusedRecords };
+      log.error(facts, 'the record of a call was set aside: the store cannot take it');
+    },
   });
   const keyRing = createKeyRing({
     masterKey: settings.masterKey,
@@ -189,26 +203,31 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     rows: [...restRoutes, ...docsRoutes(restRoutes)],
     identify: keyRing.identify,
     scopeFor: scopes.forRequest,
-    failed: (failure) => logFailure(log, failure),
+    failed: failureLog(log),
     maxRequestBytes: settings.maxRequestBytes,
   });
 
   const koa = new Koa();
   // Clients that leave mid-answer, or stop speaking HTTP, surface here; Node and the doors have dealt with them.
-  koa.on('error', (error: NodeJS.ErrnoException) => {
+  const edgeFailed = (error: NodeJS.ErrnoException): void => {
     const code = error.code ?? '';
     if (code.startsWith('HPE_')) log.warn({ code, reason: error.message }, 'a request broke off or is not HTTP');
     else if (!LEAVING.has(code)) log.error({ err: error }, 'edge failure');
-  });
+  };
+  koa.on('error', edgeFailed);
   koa.use((ctx) => {
     ctx.respond = false;
     if (ctx.path === '/graphql') return graph.handle(ctx);
     if (ctx.path === '/graphql/stream') return graph.handleStream(ctx);
-    return serveRest(ctx.req, ctx.res, randomIds.uuid());
+    return serveRest(ctx.req, ctx.res);
   });
 
-  const edge = koa.callback();
-  const server = createEdge((request, response) => void edge(request, response));
+  const throughKoa = koa.callback();
+  const server = createEdge((request, response) => {
+    if (!HOT_PATHS.has(request.url ?? '')) return void throughKoa(request, response);
+    response.on('error', edgeFailed);
+    return void serveRest(request, response);
+  });
   const inFlight = countInFlight(server);
   await listen(server, settings);
   recorder.see(catalog.current());
@@ -253,15 +272,19 @@ const LEAVING = new Set([
   'ERR_STREAM_WRITE_AFTER_END',
 ]);
 
-/** Warnings are what callers did; errors, with their cause, are ours. Who has used up the day may ask without end. */
-function logFailure(log: Log, { row, requestId, status, error }: RequestFailure): void {
-  const facts = { requestId, route: row.name, status };
-  if (error instanceof DomainError)
-    log[error instanceof FreeTierUsedUp ? 'debug' : 'warn'](
-      { ...facts, code: error.code, reason: error.message },
-      'request refused',
-    );
-  else log.error({ ...facts, err: error }, 'request failed');
+/**
+ * Warnings are what callers did, and not told one by one in a flood; errors, with their cause, are ours. Who has used
+ * up the day may ask without end.
+ */
+function failureLog(log: Log): (failure: RequestFailure) => void {
+  const warn = createSampledWarnings(log);
+  return ({ row, status, error }) => {
+    const facts = { requestId: randomIds.uuid(), route: row.name, status };
+    if (!(error instanceof DomainError)) return log.error({ ...facts, err: error }, 'request failed');
+    const told = { ...facts, code: error.code, reason: error.message };
+    if (error instanceof FreeTierUsedUp) return log.debug(told, 'request refused');
+    return warn(`${row.name} ${error.code}`, told, 'request refused');
+  };
 }
 
 /** Knows how many requests are being served, and when the last has ended. */

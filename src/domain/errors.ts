@@ -33,6 +33,19 @@ export abstract class DomainError extends Error {
   abstract readonly code: ErrorCode;
 }
 
+/**
+ * A failure that a caller can cause at any rate. It keeps no stack: nobody is shown it, and to make one costs more
+ * than all the rest of a refusal.
+ */
+abstract class Refusal extends DomainError {
+  constructor(message: string, options?: ErrorOptions) {
+    const depth = Error.stackTraceLimit;
+    Error.stackTraceLimit = 0;
+    super(message, options);
+    Error.stackTraceLimit = depth;
+  }
+}
+
 /** The caller sent something that breaks a rule; all faults at once. */
 export class InvalidInput extends DomainError {
   readonly code = 'INVALID_INPUT';
@@ -57,7 +70,7 @@ export class Unsupported extends DomainError {
 export type CredentialFault = 'missing' | 'malformed' | 'unknown' | 'expired' | 'blocked';
 
 /** No credential, or one that does not hold. */
-export class Unauthenticated extends DomainError {
+export class Unauthenticated extends Refusal {
   readonly code = 'UNAUTHENTICATED';
   readonly fault: CredentialFault;
   constructor(message: string, fault: CredentialFault, options?: ErrorOptions) {
@@ -68,7 +81,7 @@ export class Unauthenticated extends DomainError {
 }
 
 /** The caller is known and may not do this. `right` names what is missing when that may be told. */
-export class Forbidden extends DomainError {
+export class Forbidden extends Refusal {
   readonly code = 'FORBIDDEN';
   readonly right: string | null;
   constructor(message: string, right: string | null = null, options?: ErrorOptions) {
@@ -113,7 +126,7 @@ export class TooLarge extends DomainError {
 }
 
 /** A budget or rate is used up. */
-export class LimitExceeded extends DomainError {
+export class LimitExceeded extends Refusal {
   readonly code = 'LIMIT_EXCEEDED';
   readonly limit: 'budget' | 'requests' | 'tokens' | 'concurrent_requests' | 'free_tier';
   /** Seconds until trying again makes sense; null when waiting does not help. */

@@ -63,7 +63,8 @@ export function openCall(
     if (charged !== null) tools.charge(caller, charged);
     tools.recorder.record(
       recordOf({
-        rowId: ids.uuid(),
+        // A call id of ours is as unique as a row's must be; one of a client need not be.
+        rowId: request.callId === null ? callId : ids.uuid(),
         callId,
         traceId,
         spanId,

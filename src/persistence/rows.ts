@@ -1,5 +1,5 @@
 import type { EntityClass } from '@mikro-orm/core';
-import { sql, type RawBuilder } from 'kysely';
+import { CompiledQuery, type Kysely, sql, type RawBuilder } from 'kysely';
 import type { Orm, SqlFlavour } from './database.ts';
 import type { Tables } from './tables.ts';
 
@@ -66,6 +66,32 @@ export function rowsFrom<Name extends keyof Tables>(
   // `jsonb_each` gives each row in binary: with `json_each` every column would parse the text of its row again.
   // `where true` keeps SQLite from reading the `on conflict` that may follow as a join condition.
   return sql`select ${sql.join(picked)} from jsonb_each(${json}) where true`;
+}
+
+/** Inserts encoded rows; resolves to what its statement returns. */
+export type Insertion = <Returned = unknown>(
+  db: Kysely<Tables>,
+  encodedRows: readonly EncodedRow[],
+) => Promise<readonly Returned[]>;
+
+/**
+ * An insert into a table, with what follows it (`on conflict ...`, `returning ...`). Its text is made once: to
+ * make it anew for every commit costs more than to run it on a few rows.
+ */
+export function insertionInto<Name extends keyof Tables>(
+  flavour: SqlFlavour,
+  table: RowTable<Name>,
+  after: RawBuilder<unknown> = sql``,
+): Insertion {
+  const columns = sql.join(columnNames(table).map((column) => sql.ref(column)));
+  let text: string | null = null;
+  return async <Returned>(db: Kysely<Tables>, encodedRows: readonly EncodedRow[]) => {
+    text ??= sql`insert into ${sql.table(table.name)} (${columns}) ${rowsFrom(flavour, table, [])} ${after}`.compile(
+      db,
+    ).sql;
+    const query = CompiledQuery.raw(text, [`[${encodedRows.join(',')}]`]);
+    return (await db.executeQuery<Returned>(query)).rows;
+  };
 }
 
 /** Most rows and bytes of text one statement carries: keeps each step on the main thread to milliseconds. */

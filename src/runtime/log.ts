@@ -19,6 +19,32 @@ export function createLog(level: LogLevel): Log {
   );
 }
 
+/** Lines of one kind that are written within a window, and how long it is. */
+const SAMPLE = 20;
+const WINDOW_MS = 1_000;
+
+/**
+ * Warns of what callers can cause at any rate: of each kind some lines a second, then how many were left out. The
+ * kinds must be few.
+ */
+export function createSampledWarnings(
+  log: Pick<Log, 'warn'>,
+  { sample = SAMPLE, windowMs = WINDOW_MS } = {},
+): (kind: string, facts: object, event: string) => void {
+  const counts = new Map<string, number>();
+  return (kind, facts, event) => {
+    const count = (counts.get(kind) ?? 0) + 1;
+    counts.set(kind, count);
+    if (count <= sample) log.warn(facts, event);
+    if (count > 1) return;
+    setTimeout(() => {
+      const leftOut = (counts.get(kind) ?? 0) - sample;
+      counts.delete(kind);
+      if (leftOut > 0) log.warn({ kind, leftOut }, `${event}, more often than is told`);
+    }, windowMs).unref();
+  };
+}
+
 /** Causes of causes that are still told. */
 const MOST_CAUSES = 4;
 

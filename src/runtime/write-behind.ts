@@ -17,31 +17,75 @@ export interface WriteBehind<Item> {
 }
 
 /**
+ * Whose fault a failed commit is: the store's, which may be away, a record's, which can never be stored, or one that
+ * only shows by trying the records apart.
+ */
+export type Fault = 'store' | 'record' | 'either';
+
+/** A record that was refused by itself, while its batch was tried apart. */
+interface Suspect<Item> {
+  readonly item: Item;
+  readonly error: unknown;
+  readonly fault: Fault;
+}
+
+interface Parted<Item> {
+  readonly stored: number;
+  readonly suspects: readonly Suspect<Item>[];
+}
+
+/**
  * Commits records in batches, soon after they come and off the path that made them. A failed commit is
  * tried again with the same records; only a store that stays away until the limit costs records, counted
- * by `dropped`.
+ * by `dropped`. A record that cannot be stored is told to `refused` and left out, so that it holds nobody up; a
+ * store that takes none of a batch is not believed to judge them.
  */
 export function createWriteBehind<Item>({
   commit,
+  faultOf,
   failed,
   dropped,
+  refused,
 }: {
+  /** Stores all of them or fails. What is stored already may come again. */
   readonly commit: (items: readonly Item[]) => Promise<void>;
+  readonly faultOf: (error: unknown) => Fault;
   readonly failed: (error: unknown, waiting: number) => void;
   readonly dropped: (count: number) => void;
+  readonly refused: (item: Item, error: unknown) => void;
 }): WriteBehind<Item> {
   let waiting: Item[] = [];
   let running: Promise<void> | null = null;
   let timer: NodeJS.Timeout | null = null;
   let committed = 0;
 
+  /** Commits what can be committed, in parts if need be; rejects when the store is at fault. */
+  async function commitApart(batch: readonly Item[]): Promise<Parted<Item>> {
+    try {
+      await commit(batch);
+      return { stored: batch.length, suspects: [] };
+    } catch (error) {
+      const fault = faultOf(error);
+      const [item] = batch;
+      if (fault === 'store' || item === undefined) throw error;
+      if (batch.length === 1) return { stored: 0, suspects: [{ item, error, fault }] };
+    }
+    const half = batch.length >> 1;
+    const left = await commitApart(batch.slice(0, half));
+    const right = await commitApart(batch.slice(half));
+    return { stored: left.stored + right.stored, suspects: [...left.suspects, ...right.suspects] };
+  }
+
   async function drain(): Promise<void> {
     // What came meanwhile gathers first, unless it fills a batch: many small commits write the same pages again and again.
     do {
       const batch = waiting.slice(0, BATCH_LIMIT);
-      await commit(batch);
+      const { stored, suspects } = await commitApart(batch);
+      const doubtful = stored === 0 ? suspects.find(({ fault }) => fault === 'either') : undefined;
+      if (doubtful) throw doubtful.error;
       waiting = waiting.slice(batch.length);
       committed += batch.length;
+      for (const { item, error } of suspects) refused(item, error);
     } while (waiting.length >= BATCH_LIMIT);
   }
 

@@ -110,4 +110,6 @@ export interface Span extends SpanHead, SpanPayload {}
 export interface SpanBatch {
   readonly owner: Owner;
   readonly spans: readonly Span[];
+  /** Each span begins a trace whose id was made for it, so nothing of it can be stored yet: cheaper to store. */
+  readonly begins?: boolean;
 }

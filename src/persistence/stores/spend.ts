@@ -6,7 +6,7 @@ import type { Database } from '../database.ts';
 import { isDuplicate } from '../faults.ts';
 import { KeySpendEntity } from '../entities/key-spend.ts';
 import { SpendRowEntity } from '../entities/spend-row.ts';
-import { columnNames, encodeRow, everyColumn, rowTable, rowsFrom, tuplesIn } from '../rows.ts';
+import { type EncodedRow, encodeRow, everyColumn, insertionInto, rowTable, tuplesIn } from '../rows.ts';
 import type { Tables } from '../tables.ts';
 import { transaction } from '../transaction.ts';
 import { amountText, storable, storableOrNull } from './encoding.ts';
@@ -83,14 +83,20 @@ function spendRowOf(row: StoredRow): SpendRow {
 const keyOf = ({ traceId, spanId, id }: Pick<SpendRow, 'traceId' | 'spanId' | 'id'>): string =>
   `${traceId}:${spanId}:${id}`;
 
+function compareKeys(left: SpendRow, right: SpendRow): number {
+  if (left.traceId !== right.traceId) return left.traceId < right.traceId ? -1 : 1;
+  if (left.spanId !== right.spanId) return left.spanId < right.spanId ? -1 : 1;
+  if (left.id === right.id) return 0;
+  return left.id < right.id ? -1 : 1;
+}
+
 /** Each row once, the first of its key, in the order of the keys: two processes then wait for each other in one order. */
 function inOrder(rows: readonly SpendRow[]): readonly SpendRow[] {
-  const byKey = new Map<string, SpendRow>();
-  for (const row of rows) {
-    const key = keyOf(row);
-    if (!byKey.has(key)) byKey.set(key, row);
-  }
-  return [...byKey].toSorted(([left], [right]) => (left < right ? -1 : 1)).map(([, row]) => row);
+  const sorted = rows.toSorted(compareKeys);
+  return sorted.filter((row, position) => {
+    const before = sorted[position - 1];
+    return before === undefined || compareKeys(before, row) !== 0;
+  });
 }
 
 /** What the rows cost, per key, in the order of the keys: two processes then lock totals in one order. */
@@ -109,45 +115,38 @@ export function createSpendStore({ orm, flavour, inFlight }: Database): SpendSto
   const totals = rowTable(orm, 'key_spend', KeySpendEntity);
   const reading = (): Kysely<Tables> => orm.em.fork().getKysely<Tables>({ type: 'read' });
 
-  const insertion = (db: Kysely<Tables>, rows: readonly SpendRow[]) =>
-    db
-      .insertInto('spend_row')
-      .columns(columnNames(spendRows))
-      .expression(
-        rowsFrom(
-          flavour,
-          spendRows,
-          rows.map((row) => encodeRow(spendRows, storedRowOf(row))),
-        ),
-      );
+  const insert = insertionInto(flavour, spendRows);
+  const insertNew = insertionInto(
+    flavour,
+    spendRows,
+    sql`on conflict (trace_id, span_id, id) do nothing returning trace_id, span_id, id`,
+  );
+  const addTotals = insertionInto(
+    flavour,
+    totals,
+    sql`on conflict (key_hash) do update set total = key_spend.total + excluded.total`,
+  );
+  const encoded = (rows: readonly SpendRow[]): readonly EncodedRow[] =>
+    rows.map((row) => encodeRow(spendRows, storedRowOf(row)));
 
   async function addToTotals(db: Kysely<Tables>, rows: readonly SpendRow[]): Promise<void> {
     const costs = costsByKey(rows);
     if (costs.length === 0) return;
-    const encoded = costs.map((total) => encodeRow(totals, total));
-    await db
-      .insertInto('key_spend')
-      .columns(columnNames(totals))
-      .expression(rowsFrom(flavour, totals, encoded))
-      // Adds; the ORM's own upsert would replace.
-      .onConflict((conflict) =>
-        conflict.column('key_hash').doUpdateSet({ total: sql`key_spend.total + excluded.total` }),
-      )
-      .execute();
+    await addTotals(
+      db,
+      costs.map((cost) => encodeRow(totals, cost)),
+    );
   }
 
   /** As almost always, no row is stored yet. Fails for all when one is. */
   async function appendFresh(db: Kysely<Tables>, rows: readonly SpendRow[]): Promise<void> {
-    await insertion(db, rows).execute();
+    await insert(db, encoded(rows));
     await addToTotals(db, rows);
   }
 
   /** Asks for every row whether it was new, which costs as much as storing it. */
   async function appendNew(db: Kysely<Tables>, rows: readonly SpendRow[]): Promise<void> {
-    const inserted = await insertion(db, rows)
-      .onConflict((conflict) => conflict.columns(['trace_id', 'span_id', 'id']).doNothing())
-      .returning(['trace_id', 'span_id', 'id'])
-      .execute();
+    const inserted = await insertNew<Pick<StoredRow, 'trace_id' | 'span_id' | 'id'>>(db, encoded(rows));
     const news = new Set(inserted.map((row) => keyOf({ traceId: row.trace_id, spanId: row.span_id, id: row.id })));
     await addToTotals(
       db,
@@ -160,12 +159,11 @@ export function createSpendStore({ orm, flavour, inFlight }: Database): SpendSto
       inFlight.run(async () => {
         if (rows.length === 0) return;
         const distinct = inOrder(rows);
-        const commit = (write: typeof appendNew): Promise<void> => transaction(orm, (db) => write(db, distinct));
         try {
-          await commit(appendFresh);
+          await transaction(orm, (db) => appendFresh(db, distinct));
         } catch (error) {
           if (!isDuplicate(error)) throw error;
-          await commit(appendNew);
+          await transaction(orm, (db) => appendNew(db, distinct));
         }
       }),
     findBySpans: (spanKeys) =>

@@ -1,15 +1,17 @@
-import { sql, type Kysely } from 'kysely';
+import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { Span, SpanBatch } from '../../domain/traces/span.ts';
 import { growSummary, type TraceSummary } from '../../domain/traces/trace.ts';
 import type { Database } from '../database.ts';
+import { isDuplicate } from '../faults.ts';
 import type { Weight } from '../group-commit.ts';
 import {
   columnNames,
   type EncodedRow,
   encodeRow,
   everyColumn,
+  type Insertion,
+  insertionInto,
   type RowTable,
-  rowsFrom,
   statements,
   tuplesIn,
 } from '../rows.ts';
@@ -34,6 +36,8 @@ interface EncodedSpan {
 /** One call's spans, ready to be written. */
 export interface IngestJob extends Weight {
   readonly spans: readonly EncodedSpan[];
+  /** Every span begins a trace of its own. */
+  readonly begins: boolean;
 }
 
 /** The tables of the trace store, as rows are written to and read from them. */
@@ -67,7 +71,7 @@ export function encodeBatches(tables: TraceTables, batches: readonly SpanBatch[]
     });
   });
   const bytes = spans.reduce((total, { head, payload }) => total + head.length + payload.length, 0);
-  return { spans, rows: spans.length, bytes };
+  return { spans, rows: spans.length, bytes, begins: batches.every(({ begins }) => begins === true) };
 }
 
 function byKey(left: TraceIdentity, right: TraceIdentity): number {
@@ -75,14 +79,20 @@ function byKey(left: TraceIdentity, right: TraceIdentity): number {
   return left.traceRef < right.traceRef ? -1 : 1;
 }
 
-function byTrace(spans: Iterable<EncodedSpan>): ReadonlyMap<string, EncodedSpan[]> {
-  const grouped = new Map<string, EncodedSpan[]>();
-  for (const encoded of spans) {
-    const known = grouped.get(encoded.identity.traceRef);
-    if (known) known.push(encoded);
-    else grouped.set(encoded.identity.traceRef, [encoded]);
+function distinct(jobs: readonly IngestJob[]): readonly EncodedSpan[] {
+  const spans = new Map<string, EncodedSpan>();
+  for (const job of jobs) for (const encoded of job.spans) if (!spans.has(encoded.key)) spans.set(encoded.key, encoded);
+  return [...spans.values()];
+}
+
+function byTrace(encodedSpans: readonly EncodedSpan[]) {
+  const traces = new Map<string, { readonly identity: TraceIdentity; readonly spans: Span[] }>();
+  for (const { identity, span } of encodedSpans) {
+    const known = traces.get(identity.traceRef);
+    if (known) known.spans.push(span);
+    else traces.set(identity.traceRef, { identity, spans: [span] });
   }
-  return grouped;
+  return traces;
 }
 
 /** Commits jobs together: spans first, then the summaries grown by exactly those that were new. */
@@ -90,25 +100,30 @@ export function createTraceIngest(
   { orm, flavour, inFlight }: Database,
   tables: TraceTables,
 ): (jobs: readonly IngestJob[]) => Promise<readonly (readonly TraceSummary[])[]> {
-  async function insertSummaries(
-    db: Kysely<Tables>,
-    rows: readonly SummaryRow[],
-    present: 'keep' | 'replace',
-  ): Promise<void> {
-    const replaced = Object.fromEntries(
-      columnNames(tables.summary).map((column) => [column, sql.ref(`excluded.${column}`)]),
-    );
-    for (const encoded of statements(rows.map((row) => encodeRow(tables.summary, row))))
-      await db
-        .insertInto('trace_summary')
-        .columns(columnNames(tables.summary))
-        .expression(rowsFrom(flavour, tables.summary, encoded))
-        .onConflict((conflict) => {
-          const same = conflict.columns(['trace_id', 'trace_ref']);
-          return present === 'keep' ? same.doNothing() : same.doUpdateSet(replaced);
-        })
-        .execute();
+  const replaced = sql.join(
+    columnNames(tables.summary).map((column) => sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`),
+  );
+  const onSummary = (then: RawBuilder<unknown>) =>
+    insertionInto(flavour, tables.summary, sql`on conflict (trace_id, trace_ref) do ${then}`);
+  const insert = {
+    span: insertionInto(flavour, tables.span),
+    payload: insertionInto(flavour, tables.payload),
+    summary: insertionInto(flavour, tables.summary),
+    summaryIfAbsent: onSummary(sql`nothing`),
+    summaryInPlace: onSummary(sql`update set ${replaced}`),
+  };
+
+  /** Runs an insert in as many statements as the rows need. */
+  async function store(db: Kysely<Tables>, into: Insertion, rows: readonly EncodedRow[]): Promise<void> {
+    for (const some of statements(rows)) await into(db, some);
   }
+
+  const storeSummaries = (db: Kysely<Tables>, into: Insertion, rows: readonly SummaryRow[]): Promise<void> =>
+    store(
+      db,
+      into,
+      rows.map((row) => encodeRow(tables.summary, row)),
+    );
 
   /**
    * The summaries of these traces, so that nobody else can change them until the commit. SQLite's write lock
@@ -116,7 +131,7 @@ export function createTraceIngest(
    * locked in the order of their keys, so that two processes cannot wait for each other.
    */
   async function lockSummaries(db: Kysely<Tables>, identities: readonly TraceIdentity[]): Promise<Summaries> {
-    if (flavour === 'postgresql') await insertSummaries(db, identities.map(emptySummaryRow), 'keep');
+    if (flavour === 'postgresql') await storeSummaries(db, insert.summaryIfAbsent, identities.map(emptySummaryRow));
     const keys = identities.map(({ traceId, traceRef }) => [traceId, traceRef]);
     const rows = await db
       .selectFrom('trace_summary')
@@ -133,11 +148,11 @@ export function createTraceIngest(
   /** Those spans that are not stored yet. Only a trace that has a summary can have spans. */
   async function newOf(
     db: Kysely<Tables>,
-    spans: ReadonlyMap<string, EncodedSpan>,
+    spans: readonly EncodedSpan[],
     known: Summaries,
   ): Promise<readonly EncodedSpan[]> {
-    const doubtful = [...spans.values()].filter(({ identity }) => known.has(identity.traceRef));
-    if (doubtful.length === 0) return [...spans.values()];
+    const doubtful = spans.filter(({ identity }) => known.has(identity.traceRef));
+    if (doubtful.length === 0) return spans;
     const stored = await db
       .selectFrom('span')
       .select(['trace_ref', 'span_id'])
@@ -152,47 +167,60 @@ export function createTraceIngest(
       )
       .execute();
     const there = new Set(stored.map((row) => keyOf(row.trace_ref, row.span_id)));
-    return [...spans.values()].filter(({ key }) => !there.has(key));
+    return spans.filter(({ key }) => !there.has(key));
   }
 
-  async function insertSpans(db: Kysely<Tables>, spans: readonly EncodedSpan[]): Promise<void> {
-    for (const encoded of statements(spans.map(({ head }) => head)))
-      await db
-        .insertInto('span')
-        .columns(columnNames(tables.span))
-        .expression(rowsFrom(flavour, tables.span, encoded))
-        .execute();
-    for (const encoded of statements(spans.map(({ payload }) => payload)))
-      await db
-        .insertInto('span_payload')
-        .columns(columnNames(tables.payload))
-        .expression(rowsFrom(flavour, tables.payload, encoded))
-        .execute();
-  }
-
-  async function write(db: Kysely<Tables>, jobs: readonly IngestJob[]): Promise<Summaries> {
-    const spans = new Map<string, EncodedSpan>();
-    for (const encoded of jobs.flatMap((job) => job.spans))
-      if (!spans.has(encoded.key)) spans.set(encoded.key, encoded);
-    const identities = new Map([...spans.values()].map(({ identity }) => [identity.traceRef, identity]));
-    const inOrder = [...identities.values()].toSorted(byKey);
-    const known = await lockSummaries(db, inOrder);
-    const added = await newOf(db, spans, known);
-    await insertSpans(db, added);
-    const news = byTrace(added);
-    const grown = new Map(
-      inOrder.flatMap((identity) => {
-        const heads = news.get(identity.traceRef)?.map(({ span }) => span) ?? [];
-        if (heads.length === 0) return [];
-        return [[identity.traceRef, growSummary(known.get(identity.traceRef) ?? null, identity, heads)] as const];
-      }),
+  /** Stores spans and what they make of their traces. `known` are the summaries of those that were there before. */
+  async function storeSpans(
+    db: Kysely<Tables>,
+    added: readonly EncodedSpan[],
+    known: Summaries,
+    intoSummaries: Insertion,
+  ): Promise<Summaries> {
+    await store(
+      db,
+      insert.span,
+      added.map(({ head }) => head),
     );
-    await insertSummaries(db, [...grown.values()].map(summaryRowOf), 'replace');
+    await store(
+      db,
+      insert.payload,
+      added.map(({ payload }) => payload),
+    );
+    const grown = new Map(
+      [...byTrace(added)].map(([traceRef, { identity, spans }]) => [
+        traceRef,
+        growSummary(known.get(traceRef) ?? null, identity, spans),
+      ]),
+    );
+    await storeSummaries(db, intoSummaries, [...grown.values()].map(summaryRowOf));
     return grown;
   }
 
+  /** Spans nobody can have stored before. Fails for all when one of their traces is there all the same. */
+  const storeFresh = (db: Kysely<Tables>, spans: readonly EncodedSpan[]): Promise<Summaries> =>
+    storeSpans(db, spans, new Map(), insert.summary);
+
+  async function storeNew(db: Kysely<Tables>, spans: readonly EncodedSpan[]): Promise<Summaries> {
+    const identities = new Map(spans.map(({ identity }) => [identity.traceRef, identity]));
+    const known = await lockSummaries(db, [...identities.values()].toSorted(byKey));
+    return storeSpans(db, await newOf(db, spans, known), known, insert.summaryInPlace);
+  }
+
+  async function commit(jobs: readonly IngestJob[]): Promise<Summaries> {
+    const spans = distinct(jobs);
+    if (jobs.every(({ begins }) => begins)) {
+      try {
+        return await transaction(orm, (db) => storeFresh(db, spans));
+      } catch (error) {
+        if (!isDuplicate(error)) throw error;
+      }
+    }
+    return transaction(orm, (db) => storeNew(db, spans));
+  }
+
   return async (jobs) => {
-    const grown = await inFlight.run(() => transaction(orm, (db) => write(db, jobs)));
+    const grown = await inFlight.run(() => commit(jobs));
     return jobs.map(({ spans }) => {
       const refs = new Set(spans.map(({ identity }) => identity.traceRef));
       return [...refs].flatMap((ref) => grown.get(ref) ?? []);

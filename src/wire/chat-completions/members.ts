@@ -62,31 +62,36 @@ export function withMembers(json: Uint8Array, changes: Readonly<Record<string, s
   const members = topLevelMembers(bytes);
   if (members === null) return json;
   const last = new Map(members.map((member) => [member.key, member]));
+  if (last.size === members.length && isAlready(bytes, last, changes)) return json;
   const pieces: Uint8Array[] = [];
-  let changed = last.size < members.length;
   for (const member of members) {
     if (last.get(member.key) !== member) continue;
     const text = Object.hasOwn(changes, member.key) ? changes[member.key] : undefined;
-    if (text === null) {
-      changed = true;
-      continue;
-    }
+    if (text === null) continue;
     pieces.push(pieces.length === 0 ? OPENING : SEPARATOR);
-    if (text === undefined || bytes.toString('utf8', member.valueStart, member.end) === text) {
-      pieces.push(bytes.subarray(member.start, member.end));
-      continue;
-    }
-    pieces.push(bytes.subarray(member.start, member.valueStart), Buffer.from(text));
-    changed = true;
+    if (text === undefined) pieces.push(bytes.subarray(member.start, member.end));
+    else pieces.push(bytes.subarray(member.start, member.valueStart), Buffer.from(text));
   }
   for (const [key, text] of Object.entries(changes)) {
     if (text === null || last.has(key)) continue;
     pieces.push(pieces.length === 0 ? OPENING : SEPARATOR, Buffer.from(`${JSON.stringify(key)}:${text}`));
-    changed = true;
   }
-  if (!changed) return json;
   pieces.push(pieces.length === 0 ? EMPTY_OBJECT : CLOSING);
   return Buffer.concat(pieces);
+}
+
+/** Whether an object without repeated keys says already what the changes would have it say. */
+function isAlready(
+  bytes: Buffer,
+  members: ReadonlyMap<string, Member>,
+  changes: Readonly<Record<string, string | null>>,
+): boolean {
+  for (const key in changes) {
+    const member = members.get(key);
+    const said = member ? bytes.toString('utf8', member.valueStart, member.end) : null;
+    if (said !== changes[key]) return false;
+  }
+  return true;
 }
 
 const OPENING = Buffer.from('{');

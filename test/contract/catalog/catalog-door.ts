@@ -49,7 +49,7 @@ export async function openCatalogDoor(
     failed: () => {},
     maxRequestBytes: 1024,
   });
-  const server = createServer((request, response) => void serve(request, response, 'test'));
+  const server = createServer((request, response) => void serve(request, response));
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', () => resolve());
   });

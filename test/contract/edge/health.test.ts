@@ -60,7 +60,7 @@ describe('probes', () => {
       scopeFor: (caller) => ({ platform, caller }) as Scope,
       failed: () => {},
     });
-    const server = createServer((request, response) => void serve(request, response, 'r1')).listen(0, '127.0.0.1');
+    const server = createServer((request, response) => void serve(request, response)).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/health/readiness`);
     expect([answer.status, answer.headers.get('retry-after'), await answer.json()]).toEqual([

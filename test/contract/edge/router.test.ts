@@ -83,7 +83,7 @@ beforeAll(async () => {
     scopeFor: (caller) => ({ caller }) as Scope,
     failed: (failure) => failures.push(failure),
   });
-  server = createServer((request, response) => void serve(request, response, 'r1'));
+  server = createServer((request, response) => void serve(request, response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -266,6 +266,6 @@ describe('a failure', () => {
   it('is told to the log once, with its cause', async () => {
     failures.length = 0;
     await ask('/fail/bug');
-    expect(failures).toEqual([{ row: rows[3], requestId: 'r1', status: 500, error: expect.any(TypeError) }]);
+    expect(failures).toEqual([{ row: rows[3], status: 500, error: expect.any(TypeError) }]);
   });
 });

@@ -32,7 +32,7 @@ beforeAll(async () => {
     failed: () => {},
     maxRequestBytes: 1024,
   });
-  server = createServer((request, response) => void serve(request, response, 'test'));
+  server = createServer((request, response) => void serve(request, response));
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', () => resolve());
   });

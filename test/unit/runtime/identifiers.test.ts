@@ -10,6 +10,16 @@ describe('identifiers', () => {
     expect([new Set(traces).size, new Set(spans).size]).toEqual([1_000, 1_000]);
   });
 
+  it('makes UUIDs of version 7, none twice, in the order of their milliseconds', () => {
+    const ids = Array.from({ length: 1_000 }, () => randomIds.uuid());
+    expect(ids.filter((id) => !/^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/.test(id))).toEqual(
+      [],
+    );
+    expect(new Set(ids).size).toBe(1_000);
+    const times = ids.map((id) => id.slice(0, 13));
+    expect(times.toSorted()).toEqual(times);
+  });
+
   it('begins trace ids with the time, so that those of one time are stored side by side', () => {
     const before = Date.now();
     const told = Number.parseInt(randomIds.traceId().slice(0, 12), 16);

@@ -1,14 +1,40 @@
 import { describe, expect, it } from 'vitest';
-import { createWriteBehind } from '../../../src/runtime/write-behind.ts';
+import { createWriteBehind, type Fault } from '../../../src/runtime/write-behind.ts';
 
 const unexpected = (): never => {
   throw new Error('unexpected');
 };
+/** For stores that fail as a whole or not at all. */
+const sound = { faultOf: (): Fault => 'store', refused: unexpected };
+
+const POISON = new Error('no column takes it');
+const AWAY = new Error('away');
+
+/** A store that takes no batch with a poisoned record, and none at all while it is broken or away. */
+function pickyStore(poisoned: readonly number[]) {
+  const refused: [number, unknown][] = [];
+  const failures: unknown[] = [];
+  const commits: number[][] = [];
+  const state = { error: null as Error | null };
+  const queue = createWriteBehind<number>({
+    async commit(items) {
+      if (state.error) throw state.error;
+      if (items.some((item) => poisoned.includes(item))) throw POISON;
+      commits.push([...items]);
+    },
+    faultOf: (error) => (error === AWAY ? 'store' : 'either'),
+    failed: (error) => failures.push(error),
+    dropped: unexpected,
+    refused: (item, error) => refused.push([item, error]),
+  });
+  return { queue, refused, failures, commits, state };
+}
 
 describe('write-behind', () => {
   it('commits what was pushed, in order, in few batches', async () => {
     const commits: number[][] = [];
     const queue = createWriteBehind<number>({
+      ...sound,
       async commit(items) {
         commits.push([...items]);
       },
@@ -26,6 +52,7 @@ describe('write-behind', () => {
   it('commits by itself soon after a push', async () => {
     const committed = new Promise<readonly string[]>((resolve) => {
       createWriteBehind<string>({
+        ...sound,
         async commit(items) {
           resolve(items);
         },
@@ -40,6 +67,7 @@ describe('write-behind', () => {
     const failures: number[] = [];
     const commits: string[][] = [];
     const queue = createWriteBehind<string>({
+      ...sound,
       async commit(items) {
         if (failures.length === 0) throw new Error('away');
         commits.push([...items]);
@@ -57,6 +85,7 @@ describe('write-behind', () => {
 
   it('rejects a flush that cannot commit and keeps the records', async () => {
     const queue = createWriteBehind<string>({
+      ...sound,
       commit: () => Promise.reject(new Error('away')),
       failed: () => {},
       dropped: unexpected,
@@ -69,6 +98,7 @@ describe('write-behind', () => {
   it('pushes the oldest out, and counts it, when the store stays away', () => {
     let dropped = 0;
     const queue = createWriteBehind<number>({
+      ...sound,
       commit: () => new Promise(() => {}),
       failed: unexpected,
       dropped: (count) => {
@@ -82,6 +112,7 @@ describe('write-behind', () => {
   it('lets a reader wait for what was pushed before it came, and no longer', async () => {
     const commits: string[][] = [];
     const queue = createWriteBehind<string>({
+      ...sound,
       async commit(items) {
         commits.push([...items]);
         if (commits.length < 5) queue.push('meanwhile');
@@ -97,6 +128,7 @@ describe('write-behind', () => {
 
   it('does not hold a reader up for a store that hangs or fails', async () => {
     const hanging = createWriteBehind<string>({
+      ...sound,
       commit: () => new Promise(() => {}),
       failed: unexpected,
       dropped: unexpected,
@@ -105,6 +137,7 @@ describe('write-behind', () => {
     await hanging.caughtUp(1);
     const failures: unknown[] = [];
     const failing = createWriteBehind<string>({
+      ...sound,
       commit: () => Promise.reject(new Error('away')),
       failed: (error) => failures.push(error),
       dropped: unexpected,
@@ -112,5 +145,53 @@ describe('write-behind', () => {
     failing.push('kept');
     await failing.caughtUp(60_000);
     expect([hanging.waiting(), failing.waiting(), failures]).toEqual([1, 1, [new Error('away')]]);
+  });
+
+  it('sets a record aside that the store refuses, and commits those that came with it, in order', async () => {
+    const { queue, refused, commits } = pickyStore([3, 7]);
+    for (let item = 0; item < 10; item += 1) queue.push(item);
+    await queue.flush();
+    expect(commits.flat()).toEqual([0, 1, 2, 4, 5, 6, 8, 9]);
+    expect(refused).toEqual([
+      [3, POISON],
+      [7, POISON],
+    ]);
+    expect(queue.waiting()).toBe(0);
+  });
+
+  it('does not believe a store that refuses everything, and asks again when another record has come', async () => {
+    const { queue, refused, commits } = pickyStore([1]);
+    queue.push(1);
+    await expect(queue.flush()).rejects.toBe(POISON);
+    expect([queue.waiting(), refused]).toEqual([1, []]);
+    queue.push(2);
+    await queue.flush();
+    expect([commits, refused, queue.waiting()]).toEqual([[[2]], [[1, POISON]], 0]);
+  });
+
+  it('loses nothing of a store that breaks as a whole', async () => {
+    const { queue, refused, commits, state } = pickyStore([]);
+    for (let item = 0; item < 5; item += 1) queue.push(item);
+    for (const error of [new Error('no such table'), AWAY]) {
+      state.error = error;
+      await expect(queue.flush()).rejects.toBe(error);
+    }
+    state.error = null;
+    await queue.flush();
+    expect([commits, refused]).toEqual([[[0, 1, 2, 3, 4]], []]);
+  });
+
+  it('sets a record aside at once, even alone, when it is known to be at fault', async () => {
+    const refused: number[] = [];
+    const queue = createWriteBehind<number>({
+      commit: () => Promise.reject(POISON),
+      faultOf: () => 'record',
+      failed: unexpected,
+      dropped: unexpected,
+      refused: (item) => refused.push(item),
+    });
+    queue.push(1);
+    await queue.flush();
+    expect([refused, queue.waiting()]).toEqual([[1], 0]);
   });
 });
