@@ -208,11 +208,10 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
   });
 
   const koa = new Koa();
-  // Clients that leave mid-answer, or stop speaking HTTP, surface here; Node and the doors have dealt with them.
+  // Clients that leave mid-answer surface here; Node and the doors have dealt with them.
   const edgeFailed = (error: NodeJS.ErrnoException): void => {
     const code = error.code ?? '';
-    if (code.startsWith('HPE_')) log.warn({ code, reason: error.message }, 'a request broke off or is not HTTP');
-    else if (!LEAVING.has(code)) log.error({ err: error }, 'edge failure');
+    if (!LEAVING.has(code) && !code.startsWith('HPE_')) log.error({ err: error }, 'edge failure');
   };
   koa.on('error', edgeFailed);
   koa.use((ctx) => {
@@ -228,6 +227,8 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     response.on('error', edgeFailed);
     return void serveRest(request, response);
   });
+  const brokeOff = notHttp(log);
+  server.on('connection', (socket) => socket.on('error', brokeOff));
   const inFlight = countInFlight(server);
   await listen(server, settings);
   recorder.see(catalog.current());
@@ -271,6 +272,14 @@ const LEAVING = new Set([
   'ERR_STREAM_PREMATURE_CLOSE',
   'ERR_STREAM_WRITE_AFTER_END',
 ]);
+
+/** Tells of connections that stop speaking HTTP, or never began; Node answers and closes them. */
+function notHttp(log: Log): (error: NodeJS.ErrnoException) => void {
+  const warn = createSampledWarnings(log);
+  return ({ code = '', message }) => {
+    if (code.startsWith('HPE_')) warn(code, { code, reason: message }, 'a request broke off or is not HTTP');
+  };
+}
 
 /**
  * Warnings are what callers did, and not told one by one in a flood; errors, with their cause, are ours. Who has used
