@@ -61,6 +61,15 @@ function keptOf({ catalog }: Pick<Platform, 'catalog'>, snapshot: CatalogSnapsho
   return fresh;
 }
 
+/** Keys of filters that are asked by again; a search of the graph is a new object every time. */
+const keys = new WeakMap<EntryFilters, string>();
+
+function keyOfFilters(filters: EntryFilters): string {
+  const known = keys.get(filters) ?? keyOf({ filters });
+  keys.set(filters, known);
+  return known;
+}
+
 const keyOf = ({ filters: { provider, mode, model, capabilities }, demands, sort }: EntrySearch): string =>
   JSON.stringify([provider, mode, model, capabilities, demands, sort], (_key, value: unknown) =>
     typeof value === 'bigint' ? String(value) : value,
@@ -134,7 +143,7 @@ export const listCatalogEntries = operation({
   run({ platform }, { filters, page, pageSize, pin }: PageRequest): CatalogPage {
     const snapshot = stateOf(platform, pin);
     const make = (): CatalogPage => pageOf(searchEntries(platform, snapshot, { filters }), page, pageSize);
-    return keptOf(platform, snapshot)?.pages.get(`${page}/${pageSize}${keyOf({ filters })}`, make) ?? make();
+    return keptOf(platform, snapshot)?.pages.get(`${page}/${pageSize}${keyOfFilters(filters)}`, make) ?? make();
   },
 });
 

@@ -1,6 +1,7 @@
-import { type CatalogPage, getCatalogEntry, listCatalogEntries } from '../resolvers/catalog.ts';
+import { type CatalogPage, getCatalogEntry, listCatalogEntries, type PageRequest } from '../resolvers/catalog.ts';
 import type { CatalogEntry, CatalogSnapshot } from '../src/domain/catalog/catalog.ts';
 import { declaredFieldsOf, extraFieldsOf } from '../src/domain/catalog/declared-fields.ts';
+import { keepRecent } from '../src/domain/catalog/recent.ts';
 import { flag, integer, query, text } from './query.ts';
 import { type HttpAnswer, type RouteRow, route } from './route.ts';
 
@@ -26,7 +27,17 @@ const readQuery = query({
 
 const readPin = query({ snapshot: text });
 
-function parseList(search: string): Parameters<typeof listCatalogEntries>[1] {
+/** Characters of questions that were read before: a client that pages or polls sends the same text again. */
+const MOST_TEXT = 100_000;
+const questions = keepRecent<{ readonly search: string; readonly request: PageRequest }>(
+  MOST_TEXT,
+  ({ search }) => search.length + 100,
+);
+
+const parseList = (search: string): PageRequest =>
+  questions.get(search, () => ({ search, request: readList(search) })).request;
+
+function readList(search: string): PageRequest {
   const { provider, mode, model, page, page_size: pageSize, snapshot: pin, ...flags } = readQuery(search);
   const capabilities = Object.fromEntries(Object.entries(flags).filter(([, wanted]) => wanted !== undefined));
   return { filters: { provider, mode, model, capabilities }, page, pageSize: Number(pageSize), pin };
