@@ -5,7 +5,14 @@ import type { ModelRequest } from '../src/domain/chat/chat.ts';
 import { callIdOf } from '../src/domain/chat/failed-call.ts';
 import { DomainError, InvalidInput, Unavailable } from '../src/domain/errors.ts';
 import { assertAskable, mistyped, type RequestBody } from '../src/domain/inference/askable.ts';
-import { CHAT_COMPLETIONS, COMPLETIONS, EMBEDDINGS, type Endpoint } from '../src/domain/inference/endpoint.ts';
+import {
+  CHAT_COMPLETIONS,
+  COMPLETIONS,
+  EMBEDDINGS,
+  type Endpoint,
+  MODERATIONS,
+  RERANK,
+} from '../src/domain/inference/endpoint.ts';
 import { usdText } from '../src/domain/money.ts';
 import { parseTraceparent } from '../src/domain/traces/trace-context.ts';
 import { VERSION } from '../src/domain/version.ts';
@@ -182,10 +189,10 @@ const pathsOf = ({ path }: Endpoint): RouteRow['paths'] => [
   `/openai/deployments/:model${path}`,
 ];
 
-const rowOf = (name: string, endpoint: Endpoint): RouteRow => ({
+const rowOf = (name: string, endpoint: Endpoint, paths = pathsOf(endpoint)): RouteRow => ({
   name,
   method: 'POST',
-  paths: pathsOf(endpoint),
+  paths,
   surface: 'proxy',
   category: 'llm',
   credential: 'required',
@@ -200,4 +207,6 @@ export const inferenceRoutes: readonly RouteRow[] = [
   rowOf('chat.completions', CHAT_COMPLETIONS),
   rowOf('completions.create', COMPLETIONS),
   rowOf('embeddings.create', EMBEDDINGS),
+  rowOf('moderations.create', MODERATIONS, ['/v1/moderations', '/moderations']),
+  rowOf('rerank.create', RERANK, ['/v1/rerank', '/v2/rerank', '/rerank']),
 ];

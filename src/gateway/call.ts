@@ -1,5 +1,5 @@
 import type { Caller } from '../domain/caller.ts';
-import type { ChatDelta, Exchange, ModelRequest, Usage } from '../domain/chat/chat.ts';
+import type { ChatDelta, Exchange, ModelRequest, Outcome } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
 import type { Clock, Ids } from '../domain/clock.ts';
 import { DomainError } from '../domain/errors.ts';
@@ -13,7 +13,7 @@ export interface CallTools {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly capturePrompts: boolean;
-  readonly price: (deployment: Deployment, usage: Usage) => Usd | null;
+  readonly price: (deployment: Deployment, used: Outcome) => Usd | null;
   /** Counts a cost against the caller's key. */
   readonly charge: (caller: Caller, cost: Usd) => void;
 }
@@ -51,8 +51,7 @@ export function openCall(
 
   /** An answer that has come whole is priced before it is handed on, so that its price can travel with it. */
   function priced(): Usd | null {
-    const usage = exchange?.outcome().usage;
-    if (cost === null && usage) cost = tools.price(deployment, usage);
+    if (cost === null && exchange !== null) cost = tools.price(deployment, exchange.outcome());
     return cost;
   }
 

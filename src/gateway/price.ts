@@ -1,8 +1,9 @@
 import type { CatalogSnapshot } from '../domain/catalog/catalog.ts';
-import { readTariff, tierFor, type Tariff } from '../domain/catalog/prices.ts';
-import type { Usage } from '../domain/chat/chat.ts';
+import { type PriceRow, readTariff, tierFor, type Tariff } from '../domain/catalog/prices.ts';
+import type { Outcome, Usage } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
-import { type Rate, times, type Usd, usdFromAtto } from '../domain/money.ts';
+import type { Measured } from '../domain/inference/measured.ts';
+import { type Rate, rateFrom, times, type Usd, usdFromAtto } from '../domain/money.ts';
 
 /**
  * The tariff of a deployment: its own prices where the configuration sets them, else the catalog's row for
@@ -10,14 +11,32 @@ import { type Rate, times, type Usd, usdFromAtto } from '../domain/money.ts';
  * neither names a price.
  */
 export function tariffOf(deployment: Deployment, catalog: CatalogSnapshot): Tariff | null {
+  return pricesOf(deployment, catalog).tariff;
+}
+
+/** What a deployment's calls are billed by. */
+interface Prices {
+  readonly tariff: Tariff | null;
+  readonly units: Readonly<Record<Measured['unit'], Rate | null>>;
+}
+
+function pricesOf(deployment: Deployment, catalog: CatalogSnapshot): Prices {
   const { baseModel, upstreamModel, provider, modelGroup, priceOverrides } = deployment;
   const names = [baseModel, upstreamModel, `${provider}/${upstreamModel}`, modelGroup];
   const entry = names
     .filter((name) => name !== null)
     .map((name) => catalog.find(name))
     .find((found) => found !== null);
-  return readTariff({ ...entry?.row, ...priceOverrides });
+  const row: PriceRow = { ...entry?.row, ...priceOverrides };
+  const units = { query: rateFrom(row['input_cost_per_query']), character: rateFrom(row['input_cost_per_character']) };
+  const tariff = readTariff(row);
+  // Beside a price for something else, tokens for nothing only say that they are not what is billed.
+  const byTokens = !isFree(tariff) || ((units.query ?? 0n) === 0n && (units.character ?? 0n) === 0n);
+  return { tariff: byTokens ? tariff : null, units };
 }
+
+const isFree = (tariff: Tariff | null): boolean =>
+  tariff !== null && (tariff.base.input ?? 0n) === 0n && (tariff.base.output ?? 0n) === 0n;
 
 /**
  * What a call costs, exact to the picodollar. Cached input and cache writes are part of the input tokens and
@@ -44,25 +63,31 @@ export function costOf(tariff: Tariff, usage: Usage): Usd | null {
   return usdFromAtto(atto);
 }
 
+/** What a call used; no tokens where none were counted. */
+type Used = Pick<Outcome, 'usage' | 'measured'>;
+
 /** Prices calls; a tariff is worked out once per deployment and state of the catalog. */
-export function createPricer(current: () => CatalogSnapshot): (deployment: Deployment, usage: Usage) => Usd | null {
+export function createPricer(current: () => CatalogSnapshot): (deployment: Deployment, used: Used) => Usd | null {
   let snapshot: CatalogSnapshot | null = null;
-  let tariffs = new Map<string, Tariff | null>();
-  return (deployment, usage) => {
+  let known = new Map<string, Prices>();
+  return (deployment, { usage, measured }) => {
+    if (usage === null && measured === undefined) return null;
     const now = current();
-    if (now !== snapshot || tariffs.size > TARIFFS_LIMIT) {
+    if (now !== snapshot || known.size > PRICES_LIMIT) {
       snapshot = now;
-      tariffs = new Map();
+      known = new Map();
     }
     // A wildcard deployment has as many upstream models as callers can name.
     const name = `${deployment.id}\n${deployment.upstreamModel}`;
-    let tariff = tariffs.get(name);
-    if (tariff === undefined) {
-      tariff = tariffOf(deployment, now);
-      tariffs.set(name, tariff);
+    let prices = known.get(name);
+    if (prices === undefined) {
+      prices = pricesOf(deployment, now);
+      known.set(name, prices);
     }
-    return tariff === null ? null : costOf(tariff, usage);
+    const rate = measured === undefined ? null : prices.units[measured.unit];
+    if (measured !== undefined && rate !== null) return usdFromAtto(times(rate, measured.count));
+    return usage === null || prices.tariff === null ? null : costOf(prices.tariff, usage);
   };
 }
 
-const TARIFFS_LIMIT = 10_000;
+const PRICES_LIMIT = 10_000;

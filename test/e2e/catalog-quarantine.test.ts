@@ -146,7 +146,7 @@ it('a price that is held bills no call', async () => {
   const costOf = createPricer(source.current);
   const usage = { inputTokens: 1_000, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
   const costNow = (): string | null => {
-    const cost = costOf(aDeployment({ upstreamModel: 'm0' }), usage);
+    const cost = costOf(aDeployment({ upstreamModel: 'm0' }), { usage });
     return cost === null ? null : usdText(cost);
   };
   const costs = [costNow()];

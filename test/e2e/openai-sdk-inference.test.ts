@@ -13,6 +13,8 @@ let openai: OpenAI;
 beforeAll(async () => {
   upstream = new LLMock({ port: 0 });
   upstream.onEmbedding('hello', { embedding: VECTOR });
+  upstream.onModerate('harm', { flagged: true, categories: { violence: true }, category_scores: { violence: 0.9 } });
+  upstream.onRerank('cat', [{ index: 1, relevance_score: 0.75 }]);
   await upstream.start();
   app = await startApp({
     config: {
@@ -25,6 +27,18 @@ beforeAll(async () => {
             api_key: CREDENTIAL,
             input_cost_per_token: 0.00000002,
           },
+        },
+        {
+          model_name: 'watchman',
+          litellm_params: {
+            model: 'openai/omni-moderation-latest',
+            api_base: `${upstream.url}/v1`,
+            api_key: CREDENTIAL,
+          },
+        },
+        {
+          model_name: 'order',
+          litellm_params: { model: 'cohere/rerank-v3.5', api_base: `${upstream.url}/v2`, api_key: CREDENTIAL },
         },
       ],
     },
@@ -145,5 +159,43 @@ describe('completions of the official SDK', () => {
     const usages: unknown[] = [];
     for await (const { usage } of stream) usages.push(usage ?? null);
     expect(new Set(usages)).toEqual(new Set([null]));
+  });
+});
+
+describe('moderations of the official SDK', () => {
+  it('are what the upstream says of a text', async () => {
+    const answer = await openai.moderations.create({ model: 'watchman', input: 'harm' });
+    expect(answer).toMatchObject({
+      model: 'watchman',
+      results: [{ flagged: true, categories: { violence: true }, category_scores: { violence: 0.9 } }],
+    });
+  });
+
+  it('need the name of a model', async () => {
+    await expect(openai.moderations.create({ input: 'harm' })).rejects.toMatchObject({ status: 400, param: 'model' });
+  });
+});
+
+describe('a reranking', () => {
+  const rerank = (body: object): Promise<Response> => app.call('POST', '/v1/rerank', body);
+
+  it("is the upstream's, counted by searches", async () => {
+    const response = await rerank({ model: 'order', query: 'cat', documents: ['dog', 'cat'] });
+    expect(await response.json()).toMatchObject({ results: [{ index: 1, relevance_score: 0.75 }] });
+    expect(upstream.getRequests().at(-1)?.path).toBe('/v2/rerank');
+    // This upstream counts no search; the price of one is in the catalog.
+    expect(response.headers.get('x-litellm-response-cost')).toBe('0');
+  });
+
+  it('of the demo model puts shared words first', async () => {
+    const documents = ['Quarterly revenue grew', { text: 'A cat on a mat' }, 'The cat'];
+    const response = await rerank({ model: 'demo', query: 'the cat', documents, top_n: 2 });
+    const { results, ...rest } = (await response.json()) as { results: { index: number; relevance_score: number }[] };
+    expect(results.map(({ index }) => index)).toEqual([2, 1]);
+    expect(results[0]?.relevance_score).toBeCloseTo(1, 5);
+    expect(rest).toMatchObject({
+      notice: expect.stringContaining('built-in demo model of Lensgate'),
+      usage: { total_tokens: 14 },
+    });
   });
 });

@@ -1,5 +1,6 @@
 import type { ByteStream } from '../bytes.ts';
 import type { Endpoint } from '../inference/endpoint.ts';
+import type { Measured } from '../inference/measured.ts';
 
 /** Token counts of one call, as the upstream reported them. */
 export interface Usage {
@@ -56,6 +57,8 @@ export interface Outcome {
   readonly responseModel: string | null;
   readonly finishReason: string | null;
   readonly usage: Usage | null;
+  /** What it is billed by where that is not tokens; absent elsewhere. */
+  readonly measured?: Measured;
   /** Set when the upstream reported a failure inside a started stream. */
   readonly failure: { readonly message: string; readonly code: string } | null;
   /** What the answer says, cut to the request's `textLimit`; null when none was to be kept. */

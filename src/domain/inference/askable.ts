@@ -12,15 +12,21 @@ export function assertAskable(body: RequestBody, endpoint: Endpoint): void {
   const { model } = body;
   const { member, form } = endpoint.asks;
   const asked = body[member];
+  const isThere = (field: string): boolean => body[field] !== undefined && body[field] !== null;
   if (model === undefined || model === null || model === '') throw missing('model', endpoint);
-  if (asked === undefined || asked === null) throw missing(member, endpoint);
+  const absent = [member, ...endpoint.needs].find((field) => !isThere(field));
+  if (absent !== undefined) throw missing(absent, endpoint);
   if (typeof model !== 'string') throw mistyped('model', 'a string', endpoint);
   if (model.length > MOST_MODEL_CHARACTERS)
     throw mistyped('model', `a string of at most ${MOST_MODEL_CHARACTERS} characters`, endpoint);
-  if (!Array.isArray(asked) && (member === 'messages' || typeof asked !== 'string'))
-    throw mistyped(member, form, endpoint);
+  if (!isForm(member, asked)) throw mistyped(member, form, endpoint);
   if (member === 'messages' && Array.isArray(asked) && !asked.every(isObject))
     throw mistyped(member, 'an array of objects', endpoint);
+}
+
+function isForm(member: Endpoint['asks']['member'], asked: unknown): boolean {
+  if (typeof asked === 'string') return member !== 'messages';
+  return Array.isArray(asked) && member !== 'query';
 }
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);

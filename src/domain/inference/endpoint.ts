@@ -3,13 +3,15 @@ export interface Endpoint {
   /** Its path without a version, here and under an upstream's base address; names the call in errors. */
   readonly path: `/${string}`;
   /** Member of a request that holds what is asked, and what it must be; completes "must be". */
-  readonly asks: { readonly member: 'messages' | 'prompt' | 'input'; readonly form: string };
+  readonly asks: { readonly member: 'messages' | 'prompt' | 'input' | 'query'; readonly form: string };
+  /** Further members without which a request asks nothing. */
+  readonly needs: readonly string[];
   /** Member of a whole answer, an array, without which it is none, and what such an answer is; completes "it is no". */
-  readonly answers: { readonly member: 'choices' | 'data'; readonly form: string };
+  readonly answers: { readonly member: 'choices' | 'data' | 'results'; readonly form: string };
   /** Whether an answer can come as a stream; `stream` of a request means nothing elsewhere. */
   readonly streams: boolean;
-  /** Name of the operation in the GenAI conventions: begins the name of the span. */
-  readonly operation: 'chat' | 'text_completion' | 'embeddings';
+  /** Name of the operation, the GenAI conventions' own where they have one: begins the name of the span. */
+  readonly operation: 'chat' | 'text_completion' | 'embeddings' | 'moderation' | 'rerank';
   /** What the call is in a spend row, in the words of the reference. */
   readonly callType: string;
 }
@@ -18,6 +20,7 @@ export interface Endpoint {
 export const CHAT_COMPLETIONS: Endpoint = {
   path: '/chat/completions',
   asks: { member: 'messages', form: 'an array of messages' },
+  needs: [],
   answers: { member: 'choices', form: 'chat completion' },
   streams: true,
   operation: 'chat',
@@ -28,6 +31,7 @@ export const CHAT_COMPLETIONS: Endpoint = {
 export const COMPLETIONS: Endpoint = {
   path: '/completions',
   asks: { member: 'prompt', form: 'a string or an array' },
+  needs: [],
   answers: { member: 'choices', form: 'completion' },
   streams: true,
   operation: 'text_completion',
@@ -38,8 +42,31 @@ export const COMPLETIONS: Endpoint = {
 export const EMBEDDINGS: Endpoint = {
   path: '/embeddings',
   asks: { member: 'input', form: 'a string or an array' },
+  needs: [],
   answers: { member: 'data', form: 'list of embeddings' },
   streams: false,
   operation: 'embeddings',
   callType: 'aembedding',
+};
+
+/** Texts in, out whether each is one that should not be shown. */
+export const MODERATIONS: Endpoint = {
+  path: '/moderations',
+  asks: { member: 'input', form: 'a string or an array' },
+  needs: [],
+  answers: { member: 'results', form: 'moderation' },
+  streams: false,
+  operation: 'moderation',
+  callType: 'amoderation',
+};
+
+/** A question and documents in, their order out. Not OpenAI's: the form that Cohere gave it and many took over. */
+export const RERANK: Endpoint = {
+  path: '/rerank',
+  asks: { member: 'query', form: 'a string' },
+  needs: ['documents'],
+  answers: { member: 'results', form: 'order of documents' },
+  streams: false,
+  operation: 'rerank',
+  callType: 'arerank',
 };

@@ -20,7 +20,7 @@ export interface SpendRow {
   readonly deploymentId: string;
   readonly provider: string;
   readonly usage: Usage | null;
-  /** Null when no price is known or no usage was reported: never guessed. */
+  /** Null when no price is known, or nothing it is billed by was reported: never guessed. */
   readonly cost: Usd | null;
   readonly status: 'success' | 'failure';
   readonly startedAt: Date;

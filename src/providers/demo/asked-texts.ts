@@ -1,7 +1,7 @@
 import { countTokens } from './reply.ts';
 
 /** One text of those a request asks about, and how many tokens the demo model takes it for. */
-export interface AskedText {
+interface AskedText {
   readonly text: string;
   readonly tokens: number;
 }

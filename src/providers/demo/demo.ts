@@ -1,7 +1,10 @@
+import type { ModelRequest } from '../../domain/chat/chat.ts';
 import type { Deployment, Provider } from '../../domain/chat/provider.ts';
+import { Unsupported } from '../../domain/errors.ts';
 import { chatCompletion } from './chat-completion.ts';
 import { completion } from './completion.ts';
 import { embeddings } from './embeddings.ts';
+import { rerank } from './rerank.ts';
 
 /** The built-in deployment: needs no key, costs nothing, answers to `demo`. */
 export const demoDeployment: Deployment = {
@@ -16,7 +19,7 @@ export const demoDeployment: Deployment = {
   baseModel: null,
 };
 
-const ANSWERS = { chat: chatCompletion, text_completion: completion, embeddings } as const;
+const ANSWERS = { chat: chatCompletion, text_completion: completion, embeddings, rerank, moderation: none } as const;
 
 /** Answers from this process, in the same words for the same request, so that everything works without an upstream. */
 export function createDemo(): Provider {
@@ -27,4 +30,9 @@ export function createDemo(): Provider {
       return await ANSWERS[request.endpoint.operation](request);
     },
   };
+}
+
+/** To let every text pass, or none, would not be a demonstration. */
+function none({ endpoint }: ModelRequest): never {
+  throw new Unsupported(`${endpoint.path}: The built-in demo model does not answer this.`);
 }

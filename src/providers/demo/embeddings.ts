@@ -30,7 +30,7 @@ const encoded = (vector: Float32Array, format: 'float' | 'base64'): readonly num
   format === 'float' ? [...vector] : Buffer.from(vector.buffer).toString('base64');
 
 /** Counts the words by their hash, half of them downwards: texts that share words point the same way. */
-function vectorOf(text: string): Float32Array {
+export function vectorOf(text: string): Float32Array {
   const vector = new Float32Array(DIMENSIONS);
   for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) {
     const hash = hashOf(word);

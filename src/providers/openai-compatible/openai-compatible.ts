@@ -74,7 +74,7 @@ async function whole(deployment: Deployment, request: ModelRequest, answer: Upst
   const bytes = await readBody(deployment, answer, ANSWER_LIMIT);
   if (bytes === null) throw garbled(deployment, `it has more than ${ANSWER_LIMIT} bytes`);
   const { member, form } = request.endpoint.answers;
-  const value = member === 'data' ? outlineOf(bytes, member) : parseJson(bytes);
+  const value = member === 'choices' ? parseJson(bytes) : outlineOf(bytes, member);
   const error = errorOf(value);
   if (error !== null) throw errorInside(deployment, error);
   if (!isAnswer(value, member)) throw garbled(deployment, `it is no ${form}`);

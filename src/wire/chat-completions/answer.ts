@@ -38,7 +38,7 @@ export function parseJson(bytes: Uint8Array): unknown {
 }
 
 /** Whether a parsed body can be an answer, a chunk of one, or an error. `member` is the array that answers hold. */
-export function isAnswer(value: unknown, member: 'choices' | 'data'): boolean {
+export function isAnswer(value: unknown, member: 'choices' | 'data' | 'results'): boolean {
   return isObject(value) && (Array.isArray(value[member]) || errorOf(value) !== null);
 }
 
@@ -50,7 +50,7 @@ export function factsOf(value: unknown): AnswerFacts {
     id: text(answer['id']),
     model: text(answer['model']),
     finishReason: reasons.find((reason) => reason !== null) ?? null,
-    usage: usageOf(answer['usage']),
+    usage: usageOf(answer['usage']) ?? (Array.isArray(answer['choices']) ? null : inputOf(answer['usage'])),
     error: errorOf(answer),
   };
 }
@@ -70,6 +70,19 @@ function usageOf(value: unknown): Usage | null {
     cacheWriteTokens: count(prompt['cache_write_tokens']) ?? count(usage['cache_creation_input_tokens']) ?? 0,
     reasoningTokens: count(completion['reasoning_tokens']) ?? 0,
   };
+}
+
+/** The usage of an answer that no model wrote, where only the total is counted: all of it was read. */
+function inputOf(value: unknown): Usage | null {
+  const inputTokens = count(object(value)['total_tokens']);
+  return inputTokens === null
+    ? null
+    : { inputTokens, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
+}
+
+/** Searches a reranking is billed by, as Cohere counts them; null when it does not say. */
+export function searchesOf(value: unknown): number | null {
+  return count(object(object(object(value)['meta'])['billed_units'])['search_units']);
 }
 
 /** The error a body carries, in any of the forms seen in the field; null when it carries none. */

@@ -1,6 +1,6 @@
 import { type ByteStream, bytesOf, iterate } from '../../domain/bytes.ts';
 import type { ChatDelta, Exchange, Outcome } from '../../domain/chat/chat.ts';
-import { deltasOfAnswer, deltasOfChunk, factsOf, parseJson } from './answer.ts';
+import { deltasOfAnswer, deltasOfChunk, factsOf, parseJson, searchesOf } from './answer.ts';
 import { createEventBuffer, dataOf, endOfEvent } from './events.ts';
 import { createModelRewriter } from './model-rewriter.ts';
 import { asBuffer } from './members.ts';
@@ -26,11 +26,13 @@ export function wholeExchange(
   { model, textLimit }: { readonly model: string; readonly textLimit: number },
 ): Exchange {
   const { id, model: responseModel, finishReason, usage } = factsOf(answer.value);
+  const searches = searchesOf(answer.value);
   const outcome: Outcome = {
     responseId: id,
     responseModel,
     finishReason,
     usage,
+    ...(searches === null ? {} : { measured: { unit: 'query', count: searches } }),
     failure: null,
     text: textLimit === 0 ? null : textOf(deltasOfAnswer(answer.value)).slice(0, textLimit),
   };

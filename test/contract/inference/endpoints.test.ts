@@ -13,7 +13,8 @@ let upstream: FaultServer;
 beforeAll(async () => {
   upstream = await startFaultServer();
   const params = { api_base: `${upstream.url}/v1`, api_key: CREDENTIAL };
-  const priced = { ...params, input_cost_per_token: 0.5, output_cost_per_token: 0.25 };
+  const tokens = { input_cost_per_token: 0.5, output_cost_per_token: 0.25 };
+  const priced = { ...params, ...tokens, input_cost_per_query: 0.125 };
   app = await startApp({
     config: {
       model_list: [
@@ -42,7 +43,10 @@ async function newKey(draft: object): Promise<{ authorization: string }> {
   return { authorization: `Bearer ${key}` };
 }
 
-describe.each(ROWS)('$name', ({ path, asked, field, noAnswer, operation, type, callType, answer, cost, usage }) => {
+describe.each(ROWS)('$name', (row) => {
+  const { path, asked, field, form, aliases, noAnswer, operation, type, callType, answer, cost, usage } = row;
+  /** The answer as the caller gets it. */
+  const told = 'model' in answer ? { ...answer, model: 'assistant' } : answer;
   const request = { model: 'assistant', ...asked };
 
   async function ask(body: unknown, headers: Record<string, string> = {}, where: string = `/v1${path}`) {
@@ -61,7 +65,7 @@ describe.each(ROWS)('$name', ({ path, asked, field, noAnswer, operation, type, c
   it('200: the answer of the upstream under the name that was asked for, with what the gateway knows of it', async () => {
     answerWith(200, answer, { 'x-request-id': 'req-1' });
     const { status, body, headers } = await ask(request);
-    expect({ status, body }).toEqual({ status: 200, body: { ...answer, model: 'assistant' } });
+    expect({ status, body }).toEqual({ status: 200, body: told });
     expect(headers['x-litellm-call-id']).toMatch(UUID);
     expect(headers).toMatchObject({
       'content-type': 'application/json',
@@ -69,7 +73,7 @@ describe.each(ROWS)('$name', ({ path, asked, field, noAnswer, operation, type, c
       'x-litellm-model-group': 'assistant',
       'x-litellm-model-api-base': `${upstream.url}/v1`,
       'x-litellm-version': '0.1.0',
-      'x-litellm-response-cost': cost,
+      ...(cost === null ? {} : { 'x-litellm-response-cost': cost }),
       'x-litellm-response-duration-ms': expect.stringMatching(/^\d+\.\d+$/),
       'llm_provider-x-request-id': 'req-1',
     });
@@ -81,15 +85,15 @@ describe.each(ROWS)('$name', ({ path, asked, field, noAnswer, operation, type, c
 
   it('200: on every alias, where a model in the path is the one that is meant', async () => {
     answerWith(200, answer);
-    const answers = [
-      await ask(request, {}, path),
-      await ask({ ...asked, model: 'x' }, {}, `/engines/assistant${path}`),
-      await ask({ ...asked, model: 'x' }, {}, `/openai/deployments/assistant${path}`),
-      await ask(asked, {}, `/openai/deployments/assistant${path}?api-version=2024-10-21`),
-    ];
-    for (const { status, body } of answers)
-      expect({ status, body }).toEqual({ status: 200, body: { ...answer, model: 'assistant' } });
-    expect(JSON.parse(upstream.received.at(-2)?.body ?? '')).toEqual({ ...asked, model: 'up-1' });
+    const answers = [await ask(request, {}, path)];
+    for (const alias of aliases) answers.push(await ask({ ...asked, model: 'assistant' }, {}, `${alias}${path}`));
+    const named = aliases.filter((alias) => alias.endsWith('/assistant'));
+    for (const alias of named) {
+      answers.push(await ask({ ...asked, model: 'x' }, {}, `${alias}${path}`));
+      answers.push(await ask(asked, {}, `${alias}${path}?api-version=2024-10-21`));
+      expect(JSON.parse(upstream.received.at(-2)?.body ?? '')).toEqual({ ...asked, model: 'up-1' });
+    }
+    for (const { status, body } of answers) expect({ status, body }).toEqual({ status: 200, body: told });
   });
 
   it('200: what the gateway does not know goes through, what is for the gateway does not', async () => {
@@ -118,8 +122,8 @@ describe.each(ROWS)('$name', ({ path, asked, field, noAnswer, operation, type, c
           'gen_ai.operation.name': operation,
           'gen_ai.provider.name': 'openai',
           'gen_ai.request.model': 'assistant',
-          'gen_ai.response.model': 'up-1',
-          'gen_ai.usage.input_tokens': String(usage.inputTokens),
+          ...('model' in answer ? { 'gen_ai.response.model': 'up-1' } : {}),
+          ...(usage === null ? {} : { 'gen_ai.usage.input_tokens': String(usage.inputTokens) }),
           'litellm.call_id': 'mine',
         }),
         spendRow: {
@@ -138,24 +142,21 @@ describe.each(ROWS)('$name', ({ path, asked, field, noAnswer, operation, type, c
   it('200: no price is no cost, not zero', async () => {
     answerWith(200, answer);
     const { traceId, headers } = aTrace();
-    const told = await ask({ ...request, model: 'unpriced' }, headers);
-    expect(told.headers['x-litellm-response-cost']).toBeUndefined();
+    const got = await ask({ ...request, model: 'unpriced' }, headers);
+    expect(got.headers['x-litellm-response-cost']).toBeUndefined();
     expect(await left(app, traceId)).toMatchObject([{ spendRow: { costUsd: null, usage, status: 'SUCCESS' } }]);
   });
 
   it.each([
     ['{"model":', invalid('The request body is not valid JSON.', 'request_body')],
     ['[]', invalid('The request body is not a JSON object.', 'request_body')],
-    ['{"model":"assistant"}', invalid(`${path}: Missing required parameter: '${field}'.`, field)],
-    [`{"model":"assistant","${field}":null}`, invalid(`${path}: Missing required parameter: '${field}'.`, field)],
-    [`{"${field}":"x"}`, invalid(`${path}: Missing required parameter: 'model'.`, 'model')],
+    [{ model: 'assistant' }, invalid(`${path}: Missing required parameter: '${field}'.`, field)],
+    [{ ...request, [field]: null }, invalid(`${path}: Missing required parameter: '${field}'.`, field)],
+    [asked, invalid(`${path}: Missing required parameter: 'model'.`, 'model')],
+    [{ ...asked, model: 7 }, invalid(`${path}: Invalid type for parameter 'model': it must be a string.`, 'model')],
     [
-      `{"model":7,"${field}":"x"}`,
-      invalid(`${path}: Invalid type for parameter 'model': it must be a string.`, 'model'),
-    ],
-    [
-      `{"model":"assistant","${field}":{"text":"x"}}`,
-      invalid(`${path}: Invalid type for parameter '${field}': it must be a string or an array.`, field),
+      { ...request, [field]: { text: 'x' } },
+      invalid(`${path}: Invalid type for parameter '${field}': it must be ${form}.`, field),
     ],
   ])('400: a body of %j', async (sent, expected) => {
     const calls = upstream.received.length;
@@ -188,21 +189,24 @@ describe.each(ROWS)('$name', ({ path, asked, field, noAnswer, operation, type, c
     expect({ status, body }).toEqual(refusal(403, { message, type: 'key_model_access_denied', param: 'model' }));
   });
 
-  it('403: the model of the path, whatever the body names', async () => {
+  it('403: on every alias as well', async () => {
     const key = await newKey({ models: ['unpriced'] });
-    const { status } = await ask({ ...asked, model: 'unpriced' }, key, `/engines/assistant${path}`);
-    expect(status).toBe(403);
+    for (const alias of aliases)
+      expect((await ask({ ...asked, model: 'assistant' }, key, `${alias}${path}`)).status).toBe(403);
   });
 
   it('422: an allowance used up by what these calls cost', async () => {
-    const key = await newKey({ key_alias: `thrifty${path}`, max_budget: Number(cost) });
+    const allowance = cost ?? '0.0';
+    const key = await newKey({ key_alias: `thrifty${path}`, max_budget: Number(allowance) });
     answerWith(200, answer);
-    expect((await ask(request, key)).status).toBe(200);
+    // What costs nothing that is known uses no allowance up: for it there is none from the start.
+    const first = cost === null ? null : await ask(request, key);
+    expect(first?.status ?? null).toBe(cost === null ? null : 200);
     const { status, body } = await ask(request, key);
     const name = `sk-...${key.authorization.slice(-4)}`;
     expect({ status, body }).toEqual(
       refusal(422, {
-        message: `Budget has been exceeded! Key=thrifty${path} (${name}) Current cost: ${cost}, Max budget: ${cost}`,
+        message: `Budget has been exceeded! Key=thrifty${path} (${name}) Current cost: ${allowance}, Max budget: ${allowance}`,
         type: 'budget_exceeded',
         param: null,
       }),
@@ -216,11 +220,11 @@ describe.each(ROWS)('$name', ({ path, asked, field, noAnswer, operation, type, c
   ])('%i of the upstream is passed on, and its call leaves one row', async (status, kind) => {
     answerWith(status, { error: { message: `no ${CREDENTIAL}`, type: 't' } }, { 'retry-after': '7' });
     const { traceId, headers } = aTrace();
-    const told = await ask(request, headers);
+    const got = await ask(request, headers);
     const message = `litellm.${kind}: ${kind}: OpenAIException - no <secret>`;
-    expect({ status: told.status, body: told.body }).toEqual(refusal(status, { message, type: 't', param: null }));
-    expect(told.headers['x-litellm-call-id']).toMatch(UUID);
-    expect(told.headers['retry-after']).toBeUndefined();
+    expect({ status: got.status, body: got.body }).toEqual(refusal(status, { message, type: 't', param: null }));
+    expect(got.headers['x-litellm-call-id']).toMatch(UUID);
+    expect(got.headers['retry-after']).toBeUndefined();
     expect(await left(app, traceId)).toMatchObject([
       { name: `${operation} assistant`, spendRow: { callType, status: 'FAILURE', costUsd: null, usage: null } },
     ]);
@@ -237,7 +241,7 @@ describe.each(ROWS)('$name', ({ path, asked, field, noAnswer, operation, type, c
     ['a 200 that is no JSON', '<html>', 500, 'APIError', `The upstream's answer cannot be used: it is no ${noAnswer}.`],
     [
       'a 200 of another kind',
-      '{"results":[]}',
+      '{"items":[]}',
       500,
       'APIError',
       `The upstream's answer cannot be used: it is no ${noAnswer}.`,
@@ -251,8 +255,8 @@ describe.each(ROWS)('$name', ({ path, asked, field, noAnswer, operation, type, c
     ],
   ])('%s is a failure', async (_what, body, status, kind, said) => {
     answerWith(200, body);
-    const told = await ask(request);
-    expect({ status: told.status, body: told.body }).toEqual(
+    const got = await ask(request);
+    expect({ status: got.status, body: got.body }).toEqual(
       refusal(status, {
         message: `litellm.${kind}: ${kind}: OpenAIException - ${said}`,
         type: status === 500 ? 'internal_server_error' : null,
@@ -303,4 +307,23 @@ describe.each(ROWS)('$name', ({ path, asked, field, noAnswer, operation, type, c
       .toBe(200);
     expect(await left(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', errorCode: 'CLIENT_GONE' } }]);
   });
+});
+
+describe('rerank.create 400', () => {
+  it.each([
+    ['assistant', { documents: undefined }, "Missing required parameter: 'documents'.", 'documents'],
+    ['assistant', { query: ['x'] }, "Invalid type for parameter 'query': it must be a string.", 'query'],
+    ['demo', { documents: 'x' }, "Invalid type for parameter 'documents': it must be an array.", 'documents'],
+  ])('of %s without what it needs: %j', async (model, differing, message, param) => {
+    const response = await app.call('POST', '/rerank', { model, query: 'x', documents: ['y'], ...differing });
+    const error = { message: `/rerank: ${message}`, type: 'invalid_request_error', param, code: '400' };
+    expect([response.status, await response.json()]).toEqual([400, { error }]);
+  });
+});
+
+it('moderations.create 400: the demo model judges no text', async () => {
+  const response = await app.call('POST', '/moderations', { model: 'demo', input: 'x' });
+  const message = '/moderations: The built-in demo model does not answer this.';
+  const error = { message, type: 'invalid_request_error', param: null, code: '400' };
+  expect([response.status, await response.json()]).toEqual([400, { error }]);
 });

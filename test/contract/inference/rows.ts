@@ -1,3 +1,6 @@
+/** Prefixes of the paths that name a model, as Azure's clients write them. */
+const MODEL_IN_PATH = ['/engines/assistant', '/openai/deployments/assistant'] as const;
+
 /** What every endpoint of the table promises, played with a request and an answer of each. */
 export const ROWS = [
   {
@@ -5,6 +8,8 @@ export const ROWS = [
     path: '/completions',
     asked: { prompt: 'Once upon' },
     field: 'prompt',
+    form: 'a string or an array',
+    aliases: MODEL_IN_PATH,
     noAnswer: 'completion',
     operation: 'text_completion',
     type: 'llm',
@@ -25,6 +30,8 @@ export const ROWS = [
     path: '/embeddings',
     asked: { input: ['Once upon', 'a time'] },
     field: 'input',
+    form: 'a string or an array',
+    aliases: MODEL_IN_PATH,
     noAnswer: 'list of embeddings',
     operation: 'embeddings',
     type: 'embedding',
@@ -40,5 +47,46 @@ export const ROWS = [
     },
     cost: '2.5',
     usage: { inputTokens: 5, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
+  },
+  {
+    name: 'moderations.create',
+    path: '/moderations',
+    asked: { input: 'Once upon' },
+    field: 'input',
+    form: 'a string or an array',
+    aliases: [],
+    noAnswer: 'moderation',
+    operation: 'moderation',
+    type: 'guardrail',
+    callType: 'amoderation',
+    answer: {
+      id: 'modr-1',
+      model: 'up-1',
+      results: [{ flagged: false, categories: { violence: false }, category_scores: { violence: 2.5e-7 } }],
+    },
+    cost: null,
+    usage: null,
+  },
+  {
+    name: 'rerank.create',
+    path: '/rerank',
+    asked: { query: 'Once', documents: ['upon', 'a time'] },
+    field: 'query',
+    form: 'a string',
+    aliases: ['/v2'],
+    noAnswer: 'order of documents',
+    operation: 'rerank',
+    type: 'reranker',
+    callType: 'arerank',
+    answer: {
+      id: 'rerank-1',
+      results: [
+        { index: 1, relevance_score: 0.9 },
+        { index: 0, relevance_score: 0.1 },
+      ],
+      meta: { api_version: { version: '2' }, billed_units: { search_units: 2 } },
+    },
+    cost: '0.25',
+    usage: null,
   },
 ] as const;

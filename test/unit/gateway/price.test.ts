@@ -135,9 +135,39 @@ describe('the price of a deployment', () => {
   it('follows the catalog', () => {
     let catalog = catalogOf({ 'up-1': PLAIN });
     const price = createPricer(() => catalog);
-    const priced = (): string => usdText(price(aDeployment(), usage({ inputTokens: 1000 })) ?? (-1n as never));
+    const priced = (): string =>
+      usdText(price(aDeployment(), { usage: usage({ inputTokens: 1000 }) }) ?? (-1n as never));
     expect(priced()).toBe('0.002');
     catalog = catalogOf({ 'up-1': { ...PLAIN, input_cost_per_token: 4e-6 } });
     expect(priced()).toBe('0.004');
+  });
+});
+
+describe('the price of what is not tokens', () => {
+  const priceOf = (row: Record<string, unknown>, used: Parameters<ReturnType<typeof createPricer>>[1]) => {
+    const priced = createPricer(() => catalogOf({ 'up-1': row }))(aDeployment(), used);
+    return priced === null ? null : usdText(priced);
+  };
+  const BY_QUERY = { input_cost_per_token: 0, output_cost_per_token: 0, input_cost_per_query: 0.002 };
+  const searches = (count: number) => ({ usage: null, measured: { unit: 'query', count } }) as const;
+
+  it('is that of the unit it is billed by', () => {
+    expect(priceOf(BY_QUERY, searches(3))).toBe('0.006');
+    expect(priceOf(BY_QUERY, searches(0))).toBe('0');
+    expect(priceOf({ ...BY_QUERY, input_cost_per_query: 0 }, searches(3))).toBe('0');
+  });
+
+  it('is that of the tokens where the unit has none', () => {
+    const used = { ...searches(3), usage: usage({ inputTokens: 1000 }) };
+    expect(priceOf(PLAIN, used)).toBe('0.002');
+    expect(priceOf(PLAIN, searches(3))).toBeNull();
+  });
+
+  it('is not nothing because tokens cost nothing', () => {
+    const used = { usage: usage({ inputTokens: 1000 }) };
+    expect(priceOf(BY_QUERY, used)).toBeNull();
+    expect(priceOf({ input_cost_per_token: 0, input_cost_per_character: 0.1 }, used)).toBeNull();
+    expect(priceOf({ input_cost_per_token: 0, output_cost_per_token: 0 }, used)).toBe('0');
+    expect(priceOf({ ...BY_QUERY, input_cost_per_token: 1e-6 }, used)).toBe('0.001');
   });
 });

@@ -61,6 +61,9 @@ export const GEN_AI_OPERATIONS = {
   embeddings: 'embedding',
   embedding: 'embedding',
   retrieval: 'retriever',
+  /** Not of the conventions, which name neither. */
+  rerank: 'reranker',
+  moderation: 'guardrail',
 } as const;
 
 /** Events that carry a message: whose it is, and on which side of the call it stands. */

@@ -1,0 +1,38 @@
+import type { Exchange, ModelRequest } from '../../domain/chat/chat.ts';
+import { mistyped } from '../../domain/inference/askable.ts';
+import { tokensOf } from './asked-texts.ts';
+import { vectorOf } from './embeddings.ts';
+import { wholeAnswer } from './events.ts';
+import { countTokens } from './reply.ts';
+
+const NOTICE =
+  'This order is from the built-in demo model of Lensgate, not a language model: it counts the words a document shares with the query.';
+
+/** The documents, those that share the most words with the query first. */
+export async function rerank(request: ModelRequest): Promise<Exchange> {
+  const { body, endpoint } = request;
+  const { query, documents, top_n: most } = body;
+  if (!Array.isArray(documents)) throw mistyped('documents', 'an array', endpoint);
+  const texts = documents.map(textOf);
+  const asked = vectorOf(String(query));
+  const results = texts
+    .map((text, index) => ({ index, relevance_score: Math.max(0, dot(asked, vectorOf(text))) }))
+    .toSorted((left, right) => right.relevance_score - left.relevance_score);
+  const tokens = tokensOf([String(query), ...texts].map((text) => ({ text, tokens: countTokens(text) })));
+  return wholeAnswer(request, {
+    id: `rerank-demo-${crypto.randomUUID()}`,
+    notice: NOTICE,
+    results: typeof most === 'number' ? results.slice(0, Math.max(0, most)) : results,
+    usage: { total_tokens: tokens },
+  });
+}
+
+/** A document is a text, or an object that has one. */
+function textOf(document: unknown): string {
+  if (typeof document === 'string') return document;
+  const { text } = Object(document) as { readonly text?: unknown };
+  return typeof text === 'string' ? text : JSON.stringify(document);
+}
+
+const dot = (left: Float32Array, right: Float32Array): number =>
+  left.reduce((sum, value, at) => sum + value * (right[at] ?? 0), 0);

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { factsOf, searchesOf } from '../../../src/wire/chat-completions/answer.ts';
+
+const NOTHING = { outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
+
+describe('what an answer counts', () => {
+  it('of data is input, when only the total is told', () => {
+    for (const member of ['data', 'results'])
+      expect(factsOf({ [member]: [], usage: { total_tokens: 7 } }).usage).toEqual({ inputTokens: 7, ...NOTHING });
+  });
+
+  it('of a choice is not guessed from a total', () => {
+    expect(factsOf({ choices: [], usage: { total_tokens: 7 } }).usage).toBeNull();
+  });
+
+  it('is what is told, before it is the total', () => {
+    expect(factsOf({ data: [], usage: { prompt_tokens: 5, total_tokens: 7 } }).usage).toEqual({
+      inputTokens: 5,
+      ...NOTHING,
+    });
+    expect(factsOf({ data: [], usage: { total_tokens: -1 } }).usage).toBeNull();
+    expect(factsOf({ data: [] }).usage).toBeNull();
+  });
+
+  it.each([
+    [{ meta: { billed_units: { search_units: 2 } } }, 2],
+    [{ meta: { billed_units: { search_units: 1.5 } } }, null],
+    [{ meta: { billed_units: {} } }, null],
+    [{ meta: null }, null],
+    [{}, null],
+  ])('of searches in %j is %j', (answer, count) => {
+    expect(searchesOf(answer)).toBe(count);
+  });
+});
