@@ -7,7 +7,8 @@ import { type Rate, rateFrom, times, type Usd, usdFromAtto } from '../domain/mon
 
 /**
  * The tariff of a deployment: its own prices where the configuration sets them, else the catalog's row for
- * its base model, upstream model, `provider/model` or public name, the first that is there. Null when
+ * its base model, `provider/model`, upstream model or public name, the first that is there: a bare name is
+ * priced as its maker sells it, and hosts differ. Null when
  * neither names a price.
  */
 export function tariffOf(deployment: Deployment, catalog: CatalogSnapshot): Tariff | null {
@@ -22,7 +23,7 @@ interface Prices {
 
 function pricesOf(deployment: Deployment, catalog: CatalogSnapshot): Prices {
   const { baseModel, upstreamModel, provider, modelGroup, priceOverrides } = deployment;
-  const names = [baseModel, upstreamModel, `${provider}/${upstreamModel}`, modelGroup];
+  const names = [baseModel, `${provider}/${upstreamModel}`, upstreamModel, modelGroup];
   const entry = names
     .filter((name) => name !== null)
     .map((name) => catalog.find(name))

@@ -116,10 +116,10 @@ describe('the price of a deployment', () => {
     return priced === null ? null : usdText(priced);
   };
 
-  it('is that of the base model, then upstream model, then provider/model, then public name', () => {
+  it('is that of the base model, then provider/model, then upstream model, then public name', () => {
     expect(input(['m', 'openai/up-1', 'up-1', 'base'], { baseModel: 'base' })).toBe('1');
-    expect(input(['m', 'openai/up-1', 'up-1'], { baseModel: 'base' })).toBe('2');
-    expect(input(['m', 'openai/up-1'])).toBe('3');
+    expect(input(['m', 'openai/up-1', 'up-1'], { baseModel: 'base' })).toBe('3');
+    expect(input(['m', 'up-1'])).toBe('2');
     expect(input(['m'])).toBe('4');
     expect(input([])).toBeNull();
   });
