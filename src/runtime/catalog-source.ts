@@ -74,18 +74,20 @@ export function createCatalogSource(options: CatalogSourceOptions): RefreshingCa
 
   function taken(outcome: 'taken' | 'unchanged'): void {
     looks[outcome] += 1;
+    if (failures > 0) log.info({ after: failures }, 'the source of the catalog is sound again');
     lastError = null;
     failures = 0;
   }
 
   function notTaken(outcome: 'refused' | 'failed', reason: string, error: unknown = null): void {
     looks[outcome] += 1;
+    const isNews = reason !== lastError;
     lastError = reason;
     failures += 1;
     const { source, takenAt } = current();
     const facts = { reason, serving: source, takenAt, ...(error === null ? {} : { err: error }) };
-    // Without a network every look fails: saying so once is enough.
-    if (failures === 1) log.warn(facts, 'catalog not refreshed; the last good one stays');
+    // Without a network every look fails: saying so once is enough. Another reason is news.
+    if (isNews) log.warn(facts, 'catalog not refreshed; the last good one stays');
     else log.debug(facts, 'catalog not refreshed');
   }
 

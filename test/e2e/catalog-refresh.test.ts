@@ -156,6 +156,29 @@ describe('following a live price map', () => {
     ]);
   });
 
+  it('says what else goes wrong after that, and when it is over', async () => {
+    const { log, lines } = recordingLog();
+    const source = follow(upstream.url, log);
+    for (const answer of [
+      sends(mapOf(3_000), { etag: '"one"' }),
+      (response) => void response.writeHead(500).end(),
+      (response) => void response.writeHead(500).end(),
+      sends({}),
+    ] satisfies readonly Answer[]) {
+      upstream.answers(answer);
+      await source.refresh();
+    }
+    expect(lines).toEqual([
+      'info catalog refreshed',
+      'warn catalog not refreshed; the last good one stays',
+      'debug catalog not refreshed',
+      'warn catalog not refreshed; the last good one stays',
+    ]);
+    upstream.answers(sends(mapOf(3_000)));
+    await source.refresh();
+    expect(lines.slice(4)).toEqual(['info the source of the catalog is sound again']);
+  });
+
   it('says once that there is no network', async () => {
     const { log, lines } = recordingLog();
     upstream.close();
