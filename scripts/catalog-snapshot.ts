@@ -15,6 +15,9 @@ import { zipEntry } from './zip-entry.ts';
 const MAP_IN_WHEEL = 'litellm/model_prices_and_context_window_backup.json';
 const FOLDER = new URL('../data/catalog/', import.meta.url);
 
+/** Why no snapshot was made, as a text fit to show. Nothing was written. */
+class NotMade extends Error {}
+
 interface Source {
   readonly name: string;
   readonly version: string | null;
@@ -22,10 +25,16 @@ interface Source {
 }
 
 async function read(from: string): Promise<Buffer> {
-  if (!/^https?:/.test(from)) return readFile(from);
-  const response = await fetch(from, { headers: { 'user-agent': 'lensgate-catalog-snapshot' } });
-  if (!response.ok) throw new Error(`${from} answered ${response.status}.`);
-  return Buffer.from(await response.arrayBuffer());
+  try {
+    if (!/^https?:/.test(from)) return await readFile(from);
+    const response = await fetch(from, { headers: { 'user-agent': 'lensgate-catalog-snapshot' } });
+    if (response.ok) return Buffer.from(await response.arrayBuffer());
+    throw new NotMade(`${from} answered ${response.status}.`);
+  } catch (error) {
+    if (error instanceof NotMade || !(error instanceof Error)) throw error;
+    const { message } = error.cause instanceof Error ? error.cause : error;
+    throw new NotMade(`${from} cannot be read: ${message}.`);
+  }
 }
 
 /** The price map in a wheel, with the name and version the wheel declares; else the file as it is. */
@@ -34,7 +43,7 @@ function sourceIn(bytes: Buffer, from: string, version: string | null): Source {
     return { name: basename(from), version, json: bytes.toString('utf8') };
   const map = zipEntry(bytes, MAP_IN_WHEEL);
   const metadata = zipEntry(bytes, '.dist-info/METADATA')?.bytes.toString('utf8') ?? '';
-  if (map === null) throw new Error(`${basename(from)} has no ${MAP_IN_WHEEL}.`);
+  if (map === null) throw new NotMade(`${basename(from)} has no ${MAP_IN_WHEEL}.`);
   const declared = (field: string): string | undefined => new RegExp(`^${field}: (.+)$`, 'm').exec(metadata)?.[1];
   return {
     name: `${declared('Name') ?? 'litellm'} (Python package), ${map.name}`,
@@ -43,15 +52,23 @@ function sourceIn(bytes: Buffer, from: string, version: string | null): Source {
   };
 }
 
+function parsed({ name, json }: Source): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    throw new NotMade(`${name} is no JSON; it may have been cut short.`);
+  }
+}
+
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: { from: { type: 'string' }, version: { type: 'string' }, 'taken-at': { type: 'string' } },
   });
-  if (values.from === undefined) throw new Error('Say where the price map is: --from <url|file>.');
+  if (values.from === undefined) throw new NotMade('Say where the price map is: --from <url|file>.');
   const source = sourceIn(await read(values.from), values.from, values.version ?? null);
-  const models = modelsOf(JSON.parse(source.json));
+  const models = modelsOf(parsed(source));
   const fault = mapFault(models, 0);
-  if (models === null || fault !== null) throw new Error(`Not taken: ${fault}.`);
+  if (models === null || fault !== null) throw new NotMade(`${source.name}: ${fault}.`);
   const facts = models.map(([id, row]) => [id, factsOf(row) ?? {}] as const);
   const json = JSON.stringify(Object.fromEntries(facts));
   const packed = brotliCompressSync(json, {
@@ -72,4 +89,10 @@ async function main(): Promise<void> {
   console.log(`${facts.length} models, ${json.length} bytes, ${packed.length} compressed: ${provenance.sha256}`);
 }
 
-await main();
+try {
+  await main();
+} catch (error) {
+  if (!(error instanceof NotMade)) throw error;
+  console.error(`No snapshot was made: ${error.message}`);
+  process.exitCode = 1;
+}

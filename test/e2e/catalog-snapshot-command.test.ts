@@ -1,0 +1,42 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { EMBEDDED_FOLDER } from '../../src/runtime/catalog-snapshot.ts';
+import { mapOf } from '../support/price-map-upstream.ts';
+
+const SCRIPT = fileURLToPath(new URL('../../scripts/catalog-snapshot.ts', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'lensgate-snapshot-'));
+
+beforeAll(() => {
+  writeFileSync(join(folder, 'cut.json'), JSON.stringify(mapOf(3_000)).slice(0, -100));
+  writeFileSync(join(folder, 'few.json'), JSON.stringify(mapOf(49)));
+  writeFileSync(join(folder, 'other.whl'), 'PK\u0005\u0006' + '\0'.repeat(18));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const snapshot = () => readFileSync(new URL('snapshot.json.br', EMBEDDED_FOLDER));
+
+it.each([
+  ['nothing', [], 'Say where the price map is: --from <url|file>.'],
+  [
+    'no file',
+    ['--from', 'none.json'],
+    "none.json cannot be read: ENOENT: no such file or directory, open 'none.json'.",
+  ],
+  ['no server', ['--from', 'http://127.0.0.1:1/map'], 'http://127.0.0.1:1/map cannot be read: bad port.'],
+  ['a map cut short', ['--from', 'cut.json'], 'cut.json is no JSON; it may have been cut short.'],
+  ['too few models', ['--from', 'few.json'], 'few.json: the price map has 49 models, fewer than 50.'],
+  ['another archive', ['--from', 'other.whl'], 'other.whl has no litellm/model_prices_and_context_window_backup.json.'],
+])('given %s, the command says so and leaves the built-in catalog alone', async (_what, args, said) => {
+  const before = snapshot();
+  const { code, told } = await new Promise<{ code: unknown; told: string }>((resolve) => {
+    execFile(process.execPath, [SCRIPT, ...args], { cwd: folder }, (error, _out, stderr) =>
+      resolve({ code: error?.code, told: stderr }),
+    );
+  });
+  expect({ code, told }).toEqual({ code: 1, told: `No snapshot was made: ${said}\n` });
+  expect(snapshot().equals(before)).toBe(true);
+});
