@@ -155,11 +155,13 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
   });
   const catalogKeys = createCatalogKeyRing({ store: stores.checkouts, smith: keySmith, clock: systemClock });
   const paidKeys = paidKeysOf({ catalog: catalogKeys, gateway: gatewayPaidKeys(keyRing) });
+  const payments = createStripe(settings.billing);
   const freeTier = createFreeTier({
     store: stores.freeTier,
     paidKeys,
     ipHash: createIpHash(settings.masterKey),
     limit: settings.catalogDailyLimit,
+    onSale: payments.configured,
     clock: systemClock,
     failed: (error) => log.warn({ err: error }, 'the free tier could not reserve, give back or forget calls'),
   });
@@ -171,7 +173,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     catalogKeys,
     patterns: createPatternCompiler(),
     freeTier,
-    payments: createStripe(settings.billing),
+    payments,
     checkoutPace: createPace({ ...CHECKOUT_PACE, clock: systemClock }),
     gateway,
     keyRing,

@@ -47,6 +47,8 @@ export interface FreeTierOptions {
   readonly ipHash: (network: string) => string;
   /** Calls a client may make in a day. */
   readonly limit: number;
+  /** Whether who has used theirs up can buy a key here. */
+  readonly onSale: boolean;
   readonly clock: Clock;
   /** Told, now and then, of work in the background that failed: nobody waits for it, only allowance can be lost. */
   readonly failed: (error: unknown) => void;
@@ -59,7 +61,7 @@ export interface FreeTierOptions {
  * handed out of memory. ADR 0016.
  */
 export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
-  const { store, paidKeys, ipHash, limit, clock, mostClients = MOST_CLIENTS, answerMs = ANSWER_MS } = options;
+  const { store, paidKeys, ipHash, limit, onSale, clock, mostClients = MOST_CLIENTS, answerMs = ANSWER_MS } = options;
   let quietUntilMs = 0;
   /** A store that is away fails for every client. */
   function failed(error: unknown): void {
@@ -126,7 +128,7 @@ export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
   }
 
   function refusal(keyRefused: boolean): FreeTierUsedUp {
-    return new FreeTierUsedUp(limit, secondsLeft(clock.now().getTime()), keyRefused);
+    return new FreeTierUsedUp(limit, secondsLeft(clock.now().getTime()), { keyRefused, onSale });
   }
 
   async function askAndCount(counter: FreeTierCounter, keyRefused: boolean): Promise<void> {

@@ -16,6 +16,7 @@ export function aFreeTier(differing: Partial<FreeTierOptions> = {}): RunningFree
     paidKeys: { holds: () => false },
     ipHash: createIpHash(new Secret('sk-of-the-tests')),
     limit: 1_000_000,
+    onSale: true,
     clock: systemClock,
     failed(error) {
       throw error;

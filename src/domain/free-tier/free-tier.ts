@@ -77,18 +77,22 @@ export function blockSize(limit: number, used: number, waiting: number): number 
 /** A client has used up its day. */
 export class FreeTierUsedUp extends LimitExceeded {
   readonly dailyLimit: number;
-  constructor(dailyLimit: number, retryAfterSeconds: number, keyRefused: boolean) {
-    super(usedUpText(dailyLimit, keyRefused), 'free_tier', retryAfterSeconds);
+  constructor(dailyLimit: number, retryAfterSeconds: number, told: { keyRefused: boolean; onSale: boolean }) {
+    super(usedUpText(dailyLimit, told), 'free_tier', retryAfterSeconds);
     this.name = 'FreeTierUsedUp';
     this.dailyLimit = dailyLimit;
   }
 }
 
-function usedUpText(dailyLimit: number, keyRefused: boolean): string {
+function usedUpText(
+  dailyLimit: number,
+  { keyRefused, onSale }: { readonly keyRefused: boolean; readonly onSale: boolean },
+): string {
   const spent =
     dailyLimit === 0
       ? 'No call is free here.'
       : `The free tier of ${dailyLimit} request${dailyLimit === 1 ? '' : 's'} a day is used up for your address. It starts anew at 00:00 UTC.`;
   const refused = keyRefused ? ' The key that was sent is not accepted.' : '';
-  return `${spent}${refused} Send a key as \`Authorization: Bearer <key>\` or \`x-api-key\`; POST /billing/checkout sells one.`;
+  const where = onSale ? '; POST /billing/checkout sells one' : '';
+  return `${spent}${refused} Send a key as \`Authorization: Bearer <key>\` or \`x-api-key\`${where}.`;
 }

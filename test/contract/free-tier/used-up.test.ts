@@ -59,6 +59,12 @@ describe.each([
     expect(await get(path)).toEqual(usedUp(`No call is free here. ${SEND_A_KEY}`, '0'));
   });
 
+  it('names no shop where nothing is for sale', async () => {
+    await open(aFreeTier({ limit: 0, clock: CLOCK, onSale: false }));
+    const detail = 'No call is free here. Send a key as `Authorization: Bearer <key>` or `x-api-key`.';
+    expect(await get(path)).toEqual(usedUp(detail, '0'));
+  });
+
   it('never comes to who holds a key', async () => {
     await open(aFreeTier({ limit: 0, paidKeys: { holds: (key) => key === 'sk-paid' } }), 'sk-paid');
     expect((await get(path)).status).toBe(200);
