@@ -11,7 +11,7 @@ export interface ShownMessage {
 }
 
 export const SHOWN_ROLES = ['system', 'user', 'assistant', 'tool'] as const;
-export type ShownRole = (typeof SHOWN_ROLES)[number];
+type ShownRole = (typeof SHOWN_ROLES)[number];
 
 /** Roles that are shown as another. */
 const ALIASES: Readonly<Record<string, ShownRole>> = { developer: 'system', function: 'tool' };
