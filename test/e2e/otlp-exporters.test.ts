@@ -137,6 +137,8 @@ describe('the OpenTelemetry exporters', () => {
       span_id: callId,
       input: JSON.stringify([{ role: 'user', content: QUESTION }]),
       output: '',
+      input_ui: { kind: 'messages', messages: [{ role: 'user', content: QUESTION }] },
+      output_ui: { kind: 'text', text: '' },
       attributes: {
         'gen_ai.operation.name': 'chat',
         'gen_ai.agent.name': 'triage',
