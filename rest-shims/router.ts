@@ -3,11 +3,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../src/domain/caller.ts';
 import { DomainError } from '../src/domain/errors.ts';
 import type { Scope } from '../resolvers/scope.ts';
-import { writeAnswer } from './answer-writer.ts';
+import { endWith, writeAnswer } from './answer-writer.ts';
 import { NO_BODY, readBody, RequestAborted } from './body.ts';
 import { requireCredential } from './credential.ts';
 import { type RenderedError, renderError, UNROUTED } from './errors.ts';
-import type { HttpAnswer, RouteRow } from './route.ts';
+import type { RouteRow } from './route.ts';
 
 /** What the router needs of the house around it. */
 export interface RouterOptions {
@@ -42,26 +42,7 @@ export function createRouter({ rows, identify, scopeFor, failed, maxRequestBytes
     tree.find(method, path) ?? (path.includes('%') ? tree.find(method, path.replaceAll('%', '%25')) : null);
   const allowedMethods = (path: string): string[] => METHODS.filter((method) => find(method, path) !== null);
 
-  async function run(
-    row: RouteRow,
-    params: Readonly<Record<string, string | undefined>>,
-    target: { readonly path: string; readonly search: string },
-    request: IncomingMessage,
-    response: ServerResponse,
-  ): Promise<HttpAnswer> {
-    let caller: Caller | null = null;
-    if (row.credential === 'required') {
-      const identified = identify(requireCredential(request.headers));
-      caller = identified instanceof Promise ? await identified : identified;
-    }
-    const read =
-      row.method === 'GET' ? NO_BODY : readBody(request, row.bodyLimit === 'setting' ? maxRequestBytes : row.bodyLimit);
-    const body = read instanceof Promise ? await read : read;
-    return row.handle(
-      { method: row.method, ...target, params, headers: request.headers, body },
-      scopeFor(caller, response),
-    );
-  }
+  const limitOf = (row: RouteRow): number => (row.bodyLimit === 'setting' ? maxRequestBytes : row.bodyLimit);
 
   return async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = request.url ?? '/';
@@ -70,9 +51,21 @@ export function createRouter({ rows, identify, scopeFor, failed, maxRequestBytes
     const found = find((request.method ?? 'GET') as HTTPMethod, path);
     if (found === null) return unrouted(response, allowedMethods(path));
     const row = found.store as RouteRow;
-    const target = { path, search: mark === -1 ? '' : url.slice(mark + 1) };
+    // One function with its waits inside: a promise that is refused before anybody waits for it costs a refusal double.
     try {
-      const written = writeAnswer(response, await run(row, found.params, target, request, response));
+      let caller: Caller | null = null;
+      if (row.credential === 'required') {
+        const identified = identify(requireCredential(request.headers));
+        caller = identified instanceof Promise ? await identified : identified;
+      }
+      const read = row.method === 'GET' ? NO_BODY : readBody(request, limitOf(row));
+      const body = read instanceof Promise ? await read : read;
+      const search = mark === -1 ? '' : url.slice(mark + 1);
+      const { params } = found;
+      const { headers } = request;
+      const scope = scopeFor(caller, response);
+      const answer = row.handle({ method: row.method, path, search, params, headers, body }, scope);
+      const written = writeAnswer(response, answer instanceof Promise ? await answer : answer);
       if (written) await written;
     } catch (error) {
       if (error instanceof RequestAborted || response.destroyed) return;
@@ -95,7 +88,7 @@ function writeError(
     'content-type': contentType,
     'content-length': body.length,
   });
-  response.end(body);
+  endWith(response, body);
 }
 
 const answerHeaders = new WeakMap<object, Readonly<Record<string, string>>>();

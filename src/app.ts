@@ -279,7 +279,7 @@ const LEAVING = new Set([
 function notHttp(log: Log): (error: NodeJS.ErrnoException) => void {
   const warn = createSampledWarnings(log);
   return ({ code = '', message }) => {
-    if (code.startsWith('HPE_')) warn(code, { code, reason: message }, 'a request broke off or is not HTTP');
+    if (code.startsWith('HPE_')) warn(code, () => ({ code, reason: message }), 'a request broke off or is not HTTP');
   };
 }
 
@@ -290,10 +290,10 @@ function notHttp(log: Log): (error: NodeJS.ErrnoException) => void {
 function failureLog(log: Log): (failure: RequestFailure) => void {
   const warn = createSampledWarnings(log);
   return ({ row, status, error }) => {
-    const facts = { requestId: randomIds.uuid(), route: row.name, status };
-    if (!(error instanceof DomainError)) return log.error({ ...facts, err: error }, 'request failed');
-    const told = { ...facts, code: error.code, reason: error.message };
-    if (error instanceof FreeTierUsedUp) return log.debug(told, 'request refused');
+    const facts = () => ({ requestId: randomIds.uuid(), route: row.name, status });
+    if (!(error instanceof DomainError)) return log.error({ ...facts(), err: error }, 'request failed');
+    const told = () => ({ ...facts(), code: error.code, reason: error.message });
+    if (error instanceof FreeTierUsedUp) return log.debug(told(), 'request refused');
     return warn(`${row.name} ${error.code}`, told, 'request refused');
   };
 }

@@ -30,12 +30,12 @@ const WINDOW_MS = 1_000;
 export function createSampledWarnings(
   log: Pick<Log, 'warn'>,
   { sample = SAMPLE, windowMs = WINDOW_MS } = {},
-): (kind: string, facts: object, event: string) => void {
+): (kind: string, facts: () => object, event: string) => void {
   const counts = new Map<string, number>();
   return (kind, facts, event) => {
     const count = (counts.get(kind) ?? 0) + 1;
     counts.set(kind, count);
-    if (count <= sample) log.warn(facts, event);
+    if (count <= sample) log.warn(facts(), event);
     if (count > 1) return;
     setTimeout(() => {
       const leftOut = (counts.get(kind) ?? 0) - sample;

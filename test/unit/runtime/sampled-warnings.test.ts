@@ -19,10 +19,10 @@ describe('sampled warnings', () => {
 
   it('tells some of a kind in full, then how many were left out, and begins anew', () => {
     const { lines, warn } = aLog();
-    for (let number = 1; number <= 5; number += 1) warn('keys', { number }, 'refused');
-    warn('models', { number: 6 }, 'refused');
+    for (let number = 1; number <= 5; number += 1) warn('keys', () => ({ number }), 'refused');
+    warn('models', () => ({ number: 6 }), 'refused');
     vi.advanceTimersByTime(1_000);
-    warn('keys', { number: 7 }, 'refused');
+    warn('keys', () => ({ number: 7 }), 'refused');
     expect(lines).toEqual([
       [{ number: 1 }, 'refused'],
       [{ number: 2 }, 'refused'],
@@ -34,7 +34,7 @@ describe('sampled warnings', () => {
 
   it('says nothing of what was left out when nothing was', () => {
     const { lines, warn } = aLog();
-    warn('keys', {}, 'refused');
+    warn('keys', () => ({}), 'refused');
     vi.advanceTimersByTime(10_000);
     expect(lines).toEqual([[{}, 'refused']]);
   });
