@@ -18,7 +18,7 @@ const { values: options } = parseArgs({
   },
 });
 /** Load before the first trial: the compiler's work at start is not part of any figure. */
-const WARM_SECONDS = 6;
+const WARM_SECONDS = 15;
 const SECONDS = Number(options.seconds);
 const ROUNDS = Number(options.rounds);
 

@@ -95,8 +95,8 @@ export function insertionInto<Name extends keyof Tables>(
 }
 
 /** Most rows and bytes of text one statement carries: keeps each step on the main thread to milliseconds. */
-const STATEMENT_ROWS = 500;
-const STATEMENT_BYTES = 1 << 20;
+const STATEMENT_ROWS = 1_000;
+const STATEMENT_BYTES = 1 << 21;
 
 /** Cuts encoded rows into what one statement may carry. */
 export function* statements(encodedRows: Iterable<EncodedRow>): Generator<readonly EncodedRow[]> {

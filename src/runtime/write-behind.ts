@@ -1,9 +1,9 @@
 /** Records waiting for the store before new ones push the oldest out. */
 const WAITING_LIMIT = 200_000;
 /** Most records one commit takes: encoding them is milliseconds in which nothing else runs. */
-const BATCH_LIMIT = 500;
+const BATCH_LIMIT = 1_000;
 /** How long records gather before a commit, and how long a failed commit waits. */
-const GATHER_MS = 100;
+const GATHER_MS = 250;
 const RETRY_MS = 500;
 
 export interface WriteBehind<Item> {
