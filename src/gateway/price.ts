@@ -7,9 +7,8 @@ import { type Rate, rateFrom, times, type Usd, usdFromAtto } from '../domain/mon
 
 /**
  * The tariff of a deployment: its own prices where the configuration sets them, else the catalog's row for
- * its base model, `provider/model`, upstream model or public name, the first that is there: a bare name is
- * priced as its maker sells it, and hosts differ. Null when
- * neither names a price.
+ * its base model, `provider/model`, upstream model or public name, the first that is there (a bare name has
+ * its maker's price, and hosts differ). Null when neither names a price.
  */
 export function tariffOf(deployment: Deployment, catalog: CatalogSnapshot): Tariff | null {
   return pricesOf(deployment, catalog).tariff;

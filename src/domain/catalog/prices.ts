@@ -9,6 +9,8 @@ export interface Tariff {
   readonly base: TokenPrices;
   /** Highest bound first. */
   readonly tiers: readonly Tier[];
+  /** Whether a request of exactly a bound is in the tier already: so at xAI, nowhere else. */
+  readonly boundIncluded: boolean;
   /** The most input tokens that the source prices at all; null when it names no end. */
   readonly pricedUpTo: number | null;
 }
@@ -50,12 +52,13 @@ export function readTariff(row: PriceRow): Tariff | null {
     ? steps.slice(1).map(({ above, row: step }) => ({ above, prices: tokenPricesOf({ ...row, ...step }) }))
     : tiersOf(row);
   const tiers = raised.toSorted((left, right) => right.above - left.above);
-  return { base, tiers, pricedUpTo: steps.at(-1)?.upTo ?? null };
+  const boundIncluded = row['litellm_provider'] === 'xai';
+  return { base, tiers, boundIncluded, pricedUpTo: steps.at(-1)?.upTo ?? null };
 }
 
 /** The tier whose prices hold for a request with so many input tokens; null at the base prices. */
-export function tierFor({ tiers }: Tariff, inputTokens: number): Tier | null {
-  return tiers.find(({ above }) => inputTokens > above) ?? null;
+export function tierFor({ tiers, boundIncluded }: Tariff, inputTokens: number): Tier | null {
+  return tiers.find(({ above }) => inputTokens > above || (boundIncluded && inputTokens === above)) ?? null;
 }
 
 const TOKEN_PRICES =

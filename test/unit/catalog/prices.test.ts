@@ -65,6 +65,7 @@ describe('the tariff of a row', () => {
         { above: 1_000_000, prices: prices({ input: 1, output: 5 }) },
         { above: 128_000, prices: prices({ input: 3, output: 2 }) },
       ],
+      boundIncluded: false,
       pricedUpTo: null,
     });
   });
@@ -80,6 +81,7 @@ describe('the tariff of a row', () => {
     expect(tariff).toEqual({
       base: prices({ input: 1, output: 2, reasoning: 9 }),
       tiers: [{ above: 32_000, prices: prices({ input: 3, output: 4, reasoning: 9 }) }],
+      boundIncluded: false,
       pricedUpTo: 128_000,
     });
   });
@@ -109,6 +111,19 @@ describe('the tariff of a row', () => {
     );
     expect(bounds).toEqual([0, 0, 128_000, 128_000, 200_000, 200_000]);
   });
+
+  it('is chosen at the bound already by a row of xAI', () => {
+    const row = { input_cost_per_token: 1e-6, input_cost_per_token_above_128k_tokens: 2e-6 };
+    const above = (provider: string, tokens: number) => {
+      const tariff = readTariff({ ...row, litellm_provider: provider });
+      return tariff && tierFor(tariff, tokens)?.above;
+    };
+    expect([above('xai', 127_999), above('xai', 128_000), above('openai', 128_000)]).toEqual([
+      undefined,
+      128_000,
+      undefined,
+    ]);
+  });
 });
 
 it('puts batch prices in place of the usual ones, tier by tier', () => {
@@ -124,6 +139,7 @@ it('puts batch prices in place of the usual ones, tier by tier', () => {
   expect(readTariff(batchRowOf(row))).toEqual({
     base: prices({ input: 1, output: 8 }),
     tiers: [{ above: 200_000, prices: prices({ input: 4, output: 5 }) }],
+    boundIncluded: false,
     pricedUpTo: null,
   });
 });
