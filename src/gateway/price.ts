@@ -41,7 +41,7 @@ const isFree = (tariff: Tariff | null): boolean =>
 /**
  * What a call costs, exact to the picodollar. Cached input and cache writes are part of the input tokens and
  * billed once, at their own rates or else as plain input; reasoning likewise within the output. Above a
- * tier's bound the whole call is billed at the tier. Null when tokens were used that no rate covers.
+ * tier's bound the whole call is billed at the tier. A fee per request comes on top. Null when tokens were used that no rate covers.
  */
 export function costOf(tariff: Tariff, usage: Usage): Usd | null {
   const prices = tierFor(tariff, usage.inputTokens)?.prices ?? tariff.base;
@@ -54,7 +54,7 @@ export function costOf(tariff: Tariff, usage: Usage): Usd | null {
     [prices.output, outputTokens - reasoning],
     [prices.reasoning ?? prices.output, reasoning],
   ];
-  let atto = 0n;
+  let atto: bigint = tariff.perRequest ?? 0n;
   for (const [price, tokens] of parts) {
     if (tokens === 0) continue;
     if (price === null) return null;

@@ -1,4 +1,4 @@
-import { type Rate, rateFrom, type Usd, usdFromPartsOfAtto } from '../money.ts';
+import { type Rate, type Usd, usdFromPartsOfAtto } from '../money.ts';
 import type { CatalogEntry, TokenPrices } from './catalog.ts';
 import { tokenLimitOf } from './declared-fields.ts';
 import { hasBatchPrice, tierFor } from './prices.ts';
@@ -102,6 +102,7 @@ function caches({ row }: CatalogEntry, prices: TokenPrices): boolean {
 interface Lane {
   readonly prices: TokenPrices;
   readonly above: number | null;
+  readonly fee: Rate | null;
 }
 
 /** The prices that hold for requests of this size; without those for caches where the entry has none. */
@@ -111,9 +112,10 @@ function laneOf(entry: CatalogEntry, lane: 'usual' | 'batch', inputTokens: numbe
   const tier = tierFor(tariff, inputTokens);
   const prices = tier?.prices ?? tariff.base;
   const above = tier?.above ?? null;
+  const fee = tariff.perRequest;
   return caches(entry, prices)
-    ? { prices, above }
-    : { prices: { ...prices, cacheRead: null, cacheWrite: null }, above };
+    ? { prices, above, fee }
+    : { prices: { ...prices, cacheRead: null, cacheWrite: null }, above, fee };
 }
 
 interface Charge extends Need {
@@ -130,7 +132,7 @@ function chargesOf(entry: CatalogEntry, needs: readonly Need[], inputTokens: num
   const charges: Charge[] = [];
   for (const need of needs) {
     if (need.kind === 'request') {
-      const fee = rateFrom(entry.row['input_cost_per_request']);
+      const { fee } = usual;
       if (fee !== null) charges.push({ ...need, rate: fee, from: null });
       continue;
     }

@@ -11,6 +11,8 @@ export interface Tariff {
   readonly tiers: readonly Tier[];
   /** Whether a request of exactly a bound is in the tier already: so at xAI, nowhere else. */
   readonly boundIncluded: boolean;
+  /** A fee for the request itself, whatever its tokens; null where there is none. */
+  readonly perRequest: Rate | null;
   /** The most input tokens that the source prices at all; null when it names no end. */
   readonly pricedUpTo: number | null;
 }
@@ -53,7 +55,8 @@ export function readTariff(row: PriceRow): Tariff | null {
     : tiersOf(row);
   const tiers = raised.toSorted((left, right) => right.above - left.above);
   const boundIncluded = row['litellm_provider'] === 'xai';
-  return { base, tiers, boundIncluded, pricedUpTo: steps.at(-1)?.upTo ?? null };
+  const perRequest = rateFrom(row['input_cost_per_request']);
+  return { base, tiers, boundIncluded, perRequest, pricedUpTo: steps.at(-1)?.upTo ?? null };
 }
 
 /** The tier whose prices hold for a request with so many input tokens; null at the base prices. */

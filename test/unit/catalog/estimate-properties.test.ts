@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { CatalogEntry } from '../../../src/domain/catalog/catalog.ts';
 import { estimate, rankEntries } from '../../../src/domain/catalog/estimate.ts';
-import { tierFor } from '../../../src/domain/catalog/prices.ts';
+import { readTariff, tierFor } from '../../../src/domain/catalog/prices.ts';
 import { tariffsOf } from '../../../src/domain/catalog/tariffs.ts';
 import { NO_SHARE, shareFrom, WHOLE, type Workload } from '../../../src/domain/catalog/workload.ts';
+import { costOf } from '../../../src/gateway/price.ts';
 import { loadEmbeddedSnapshot } from '../../../src/runtime/catalog-snapshot.ts';
 import { randomFrom } from '../../support/random.ts';
 
@@ -64,6 +65,22 @@ describe.each(workloads.map((workload, index) => [index, workload] as const))(
         return made !== null && made.lines.reduce((sum, { cost }) => sum + cost, 0n) !== made.total;
       });
       expect(wrong).toEqual([]);
+    });
+
+    it('is what the gateway bills for one request of that size, where nothing is cached or batched', () => {
+      const { inputTokens } = work;
+      const reasoningTokens = 1 + Math.floor(work.outputTokens / 2);
+      const outputTokens = 2 * reasoningTokens;
+      const usage = { inputTokens, outputTokens, reasoningTokens, cacheReadTokens: 0, cacheWriteTokens: 0 };
+      const plain = { cacheHitRate: NO_SHARE, cacheWriteRate: NO_SHARE, batchShare: NO_SHARE };
+      const one = { ...work, ...plain, requests: 1, outputTokens, reasoningShare: shareFrom('share', '0.5') };
+      const billed = ({ row }: CatalogEntry): bigint | null => {
+        const tariff = readTariff(row);
+        return tariff && costOf(tariff, usage);
+      };
+      const priced = entries.filter((entry) => billed(entry) !== null);
+      expect(priced.length).toBeGreaterThan(3_000);
+      expect(entries.filter((entry) => billed(entry) !== totalOf(entry, one)).map(({ id }) => id)).toEqual([]);
     });
 
     it('is never cheaper with more requests or more output', () => {

@@ -66,6 +66,7 @@ describe('the tariff of a row', () => {
         { above: 128_000, prices: prices({ input: 3, output: 2 }) },
       ],
       boundIncluded: false,
+      perRequest: null,
       pricedUpTo: null,
     });
   });
@@ -82,6 +83,7 @@ describe('the tariff of a row', () => {
       base: prices({ input: 1, output: 2, reasoning: 9 }),
       tiers: [{ above: 32_000, prices: prices({ input: 3, output: 4, reasoning: 9 }) }],
       boundIncluded: false,
+      perRequest: null,
       pricedUpTo: 128_000,
     });
   });
@@ -140,6 +142,7 @@ it('puts batch prices in place of the usual ones, tier by tier', () => {
     base: prices({ input: 1, output: 8 }),
     tiers: [{ above: 200_000, prices: prices({ input: 4, output: 5 }) }],
     boundIncluded: false,
+    perRequest: null,
     pricedUpTo: null,
   });
 });

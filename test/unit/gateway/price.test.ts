@@ -65,6 +65,7 @@ describe('the cost of a call', () => {
     ['reasoning at the output rate where it has none', PLAIN, { outputTokens: 100, reasoningTokens: 60 }, '0.001'],
     ['more cached than sent, never below zero', RICH, { inputTokens: 10, cacheReadTokens: 20 }, '0.00001'],
     ['more reasoning than output, never below zero', RICH, { outputTokens: 10, reasoningTokens: 20 }, '0.0002'],
+    ['a fee per request on top', { ...PLAIN, input_cost_per_request: 0.005 }, { inputTokens: 1000 }, '0.007'],
     ['nothing at all for a free model', { input_cost_per_token: 0, output_cost_per_token: 0 }, { inputTokens: 9 }, '0'],
     ['input of a model without an output price', { input_cost_per_token: 1e-6 }, { inputTokens: 5 }, '0.000005'],
   ])('%s', (_case, row, used, expected) => {
