@@ -81,7 +81,9 @@ function writeStream(response: ServerResponse, body: StreamBody): Promise<void> 
       },
       fail(error) {
         if (!open) return;
-        response.end(body.lastWords(error));
+        const words = body.lastWords(error);
+        if (words === null) response.destroy();
+        else response.end(words);
         finish('failed', error);
       },
     });

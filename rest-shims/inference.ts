@@ -12,6 +12,7 @@ import {
   type Endpoint,
   MODERATIONS,
   RERANK,
+  SPEECH,
 } from '../src/domain/inference/endpoint.ts';
 import { usdText } from '../src/domain/money.ts';
 import { parseTraceparent } from '../src/domain/traces/trace-context.ts';
@@ -103,6 +104,7 @@ async function serve(endpoint: Endpoint, request: HttpRequest, scope: Scope): Pr
     if (callId === null) throw failure;
     throw withAnswerHeaders(failure, { 'x-litellm-call-id': callId, 'x-litellm-version': VERSION });
   }
+  if (endpoint.answers.member === null) return unreadAnswer(call, scope);
   return call.exchange.streaming ? streamedAnswer(call, scope) : wholeAnswer(call, scope);
 }
 
@@ -128,6 +130,20 @@ function streamedAnswer(call: GatewayCall, scope: Scope): HttpAnswer {
       contentType: 'text/event-stream; charset=utf-8',
       ended: (end, failure) => call.settle(end, failure),
       lastWords: errorEvent,
+    },
+  };
+}
+
+/** Bytes of any kind as they come. One that fails is broken off: words of ours would be noise in it. */
+function unreadAnswer(call: GatewayCall, scope: Scope): HttpAnswer {
+  return {
+    head: headOf(call, scope),
+    body: {
+      kind: 'stream',
+      stream: call.exchange.bytes,
+      contentType: call.exchange.headers['content-type'] ?? 'application/octet-stream',
+      ended: (end, failure) => call.settle(end, failure),
+      lastWords: () => null,
     },
   };
 }
@@ -208,5 +224,6 @@ export const inferenceRoutes: readonly RouteRow[] = [
   rowOf('completions.create', COMPLETIONS),
   rowOf('embeddings.create', EMBEDDINGS),
   rowOf('moderations.create', MODERATIONS, ['/v1/moderations', '/moderations']),
+  rowOf('speech.create', SPEECH, ['/v1/audio/speech', '/audio/speech']),
   rowOf('rerank.create', RERANK, ['/v1/rerank', '/v2/rerank', '/rerank']),
 ];

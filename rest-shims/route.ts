@@ -27,8 +27,8 @@ export type HttpBody =
       readonly contentType: string;
       /** Told once how the stream ended; `abandoned` when the client left. */
       readonly ended: (end: 'completed' | 'failed' | 'abandoned', failure?: Error) => void;
-      /** Last bytes for a stream that fails after its head went out; the status is spent by then. */
-      readonly lastWords: (failure: Error) => Uint8Array;
+      /** Last bytes for a stream that fails after its head went out; the status is spent by then. Null breaks it off. */
+      readonly lastWords: (failure: Error) => Uint8Array | null;
     };
 
 export interface HttpAnswer {

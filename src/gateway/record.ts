@@ -110,6 +110,7 @@ function attributesOf(call: ClosedCall, errorType: string | null): Record<string
     [GEN_AI.requestModel]: request.model,
     [CALL_ID]: call.callId,
   };
+  if (request.endpoint.outputs) attributes[GEN_AI.outputType] = request.endpoint.outputs;
   if (outcome?.responseModel) attributes[GEN_AI.responseModel] = outcome.responseModel;
   if (outcome?.responseId) attributes[GEN_AI.responseId] = outcome.responseId;
   if (outcome?.finishReason) attributes[GEN_AI.finishReasons] = JSON.stringify([outcome.finishReason]);

@@ -1,19 +1,22 @@
 import { LLMock } from '@copilotkit/aimock';
-import OpenAI from 'openai';
+import OpenAI, { AzureOpenAI } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/start-app.ts';
 
 const CREDENTIAL = 'sk-upstream-credential-0123456789';
 const VECTOR = [0.25, -0.5, 0.125];
+const SOUND = Buffer.from([0xff, 0xfb, 0x90, 0x00, 0xc3, 0x28]);
 
 let upstream: LLMock;
 let app: TestApp;
 let openai: OpenAI;
+let key: string;
 
 beforeAll(async () => {
   upstream = new LLMock({ port: 0 });
   upstream.onEmbedding('hello', { embedding: VECTOR });
   upstream.onModerate('harm', { flagged: true, categories: { violence: true }, category_scores: { violence: 0.9 } });
+  upstream.onSpeech('hello', { audio: SOUND.toString('base64'), format: 'mp3' });
   upstream.onRerank('cat', [{ index: 1, relevance_score: 0.75 }]);
   await upstream.start();
   app = await startApp({
@@ -37,6 +40,10 @@ beforeAll(async () => {
           },
         },
         {
+          model_name: 'voice',
+          litellm_params: { model: 'openai/tts-1', api_base: `${upstream.url}/v1`, api_key: CREDENTIAL },
+        },
+        {
           model_name: 'order',
           litellm_params: { model: 'cohere/rerank-v3.5', api_base: `${upstream.url}/v2`, api_key: CREDENTIAL },
         },
@@ -44,7 +51,7 @@ beforeAll(async () => {
     },
   });
   const made = await app.call('POST', '/key/generate', { key_alias: 'sdk' });
-  const { key } = (await made.json()) as { key: string };
+  ({ key } = (await made.json()) as { key: string });
   openai = new OpenAI({ apiKey: key, baseURL: `${app.url}/v1`, maxRetries: 0 });
 });
 
@@ -176,6 +183,15 @@ describe('moderations of the official SDK', () => {
   });
 });
 
+it('speech of the official SDK is the sound of the upstream, at the price of the catalog', async () => {
+  const response = await openai.audio.speech.create({ model: 'voice', voice: 'alloy', input: 'hello' });
+  expect(Buffer.from(await response.arrayBuffer())).toEqual(SOUND);
+  expect(Object.fromEntries(response.headers)).toMatchObject({
+    'content-type': 'audio/mpeg',
+    'x-litellm-response-cost': '0.000075',
+  });
+});
+
 describe('a reranking', () => {
   const rerank = (body: object): Promise<Response> => app.call('POST', '/v1/rerank', body);
 
@@ -198,4 +214,16 @@ describe('a reranking', () => {
       usage: { total_tokens: 14 },
     });
   });
+});
+
+it("Azure's client of the official SDK finds its deployments", async () => {
+  const settings = { apiKey: key, apiVersion: '2024-10-21', maxRetries: 0 };
+  const azure = (deployment: string) => new AzureOpenAI({ ...settings, endpoint: app.url, deployment });
+  const model = 'whatever the body says';
+  const vectors = await azure('vectors').embeddings.create({ model, input: 'hello' });
+  expect(vectors).toMatchObject({ model: 'vectors', data: [{ embedding: VECTOR }] });
+  const text = await azure('demo').completions.create({ model, prompt: 'Hello' });
+  const chat = await azure('demo').chat.completions.create({ model, messages: [{ role: 'user', content: 'Hello' }] });
+  expect([text.model, chat.model]).toEqual(['demo', 'demo']);
+  expect(text.choices[0]?.text).toBe(chat.choices[0]?.message.content);
 });

@@ -70,6 +70,7 @@ export interface Exchange {
   readonly status: number;
   /** Lower-case names; what the upstream sent, hop-by-hop headers left out. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Whether its outcome is not complete before its body has ended. */
   readonly streaming: boolean;
   /** The answer in the caller's dialect, ready to forward. Consume this or `deltas`, not both. */
   readonly bytes: ByteStream;

@@ -19,15 +19,22 @@ export function assertAskable(body: RequestBody, endpoint: Endpoint): void {
   if (typeof model !== 'string') throw mistyped('model', 'a string', endpoint);
   if (model.length > MOST_MODEL_CHARACTERS)
     throw mistyped('model', `a string of at most ${MOST_MODEL_CHARACTERS} characters`, endpoint);
-  if (!isForm(member, asked)) throw mistyped(member, form, endpoint);
-  if (member === 'messages' && Array.isArray(asked) && !asked.every(isObject))
+  if (!isForm(form, asked)) throw mistyped(member, FORMS[form], endpoint);
+  if (form === 'messages' && Array.isArray(asked) && !asked.every(isObject))
     throw mistyped(member, 'an array of objects', endpoint);
 }
 
-function isForm(member: Endpoint['asks']['member'], asked: unknown): boolean {
-  if (typeof asked === 'string') return member !== 'messages';
-  return Array.isArray(asked) && member !== 'query';
-}
+type Form = Endpoint['asks']['form'];
+
+/** What each form must be; completes "must be". */
+const FORMS: Readonly<Record<Form, string>> = {
+  text: 'a string',
+  texts: 'a string or an array',
+  messages: 'an array of messages',
+};
+
+const isForm = (form: Form, asked: unknown): boolean =>
+  typeof asked === 'string' ? form !== 'messages' : Array.isArray(asked) && form !== 'text';
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
 

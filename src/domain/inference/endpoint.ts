@@ -1,17 +1,30 @@
+/** The array that makes a JSON object an answer. */
+export type AnswerMember = 'choices' | 'data' | 'results';
+
 /** One way to ask a model that OpenAI's clients know. Everything that sets it apart from the others, as data. */
 export interface Endpoint {
   /** Its path without a version, here and under an upstream's base address; names the call in errors. */
   readonly path: `/${string}`;
-  /** Member of a request that holds what is asked, and what it must be; completes "must be". */
-  readonly asks: { readonly member: 'messages' | 'prompt' | 'input' | 'query'; readonly form: string };
+  /** Member of a request that holds what is asked, and what it must be: one text, texts or tokens, or messages. */
+  readonly asks: {
+    readonly member: 'messages' | 'prompt' | 'input' | 'query';
+    readonly form: 'text' | 'texts' | 'messages';
+  };
   /** Further members without which a request asks nothing. */
   readonly needs: readonly string[];
-  /** Member of a whole answer, an array, without which it is none, and what such an answer is; completes "it is no". */
-  readonly answers: { readonly member: 'choices' | 'data' | 'results'; readonly form: string };
+  /**
+   * Member of a whole answer, an array, without which it is none; null where an answer is not JSON, and nobody reads it.
+   * And what such an answer is; completes "it is no".
+   */
+  readonly answers: { readonly member: AnswerMember | null; readonly form: string };
   /** Whether an answer can come as a stream; `stream` of a request means nothing elsewhere. */
   readonly streams: boolean;
   /** Name of the operation, the GenAI conventions' own where they have one: begins the name of the span. */
-  readonly operation: 'chat' | 'text_completion' | 'embeddings' | 'moderation' | 'rerank';
+  readonly operation: 'chat' | 'text_completion' | 'embeddings' | 'moderation' | 'rerank' | 'generate_content';
+  /** What it gives in the words of those conventions, where the operation does not say it. */
+  readonly outputs?: 'speech';
+  /** What its request is billed by, where its answer tells nothing of it. */
+  readonly billedBy?: 'character';
   /** What the call is in a spend row, in the words of the reference. */
   readonly callType: string;
 }
@@ -19,7 +32,7 @@ export interface Endpoint {
 /** Messages in, a message out. */
 export const CHAT_COMPLETIONS: Endpoint = {
   path: '/chat/completions',
-  asks: { member: 'messages', form: 'an array of messages' },
+  asks: { member: 'messages', form: 'messages' },
   needs: [],
   answers: { member: 'choices', form: 'chat completion' },
   streams: true,
@@ -30,7 +43,7 @@ export const CHAT_COMPLETIONS: Endpoint = {
 /** Text in, the text that follows out. */
 export const COMPLETIONS: Endpoint = {
   path: '/completions',
-  asks: { member: 'prompt', form: 'a string or an array' },
+  asks: { member: 'prompt', form: 'texts' },
   needs: [],
   answers: { member: 'choices', form: 'completion' },
   streams: true,
@@ -41,7 +54,7 @@ export const COMPLETIONS: Endpoint = {
 /** Texts in, a vector for each out. */
 export const EMBEDDINGS: Endpoint = {
   path: '/embeddings',
-  asks: { member: 'input', form: 'a string or an array' },
+  asks: { member: 'input', form: 'texts' },
   needs: [],
   answers: { member: 'data', form: 'list of embeddings' },
   streams: false,
@@ -52,7 +65,7 @@ export const EMBEDDINGS: Endpoint = {
 /** Texts in, out whether each is one that should not be shown. */
 export const MODERATIONS: Endpoint = {
   path: '/moderations',
-  asks: { member: 'input', form: 'a string or an array' },
+  asks: { member: 'input', form: 'texts' },
   needs: [],
   answers: { member: 'results', form: 'moderation' },
   streams: false,
@@ -63,10 +76,23 @@ export const MODERATIONS: Endpoint = {
 /** A question and documents in, their order out. Not OpenAI's: the form that Cohere gave it and many took over. */
 export const RERANK: Endpoint = {
   path: '/rerank',
-  asks: { member: 'query', form: 'a string' },
+  asks: { member: 'query', form: 'text' },
   needs: ['documents'],
   answers: { member: 'results', form: 'order of documents' },
   streams: false,
   operation: 'rerank',
   callType: 'arerank',
+};
+
+/** A text in, its sound out. */
+export const SPEECH: Endpoint = {
+  path: '/audio/speech',
+  asks: { member: 'input', form: 'text' },
+  needs: [],
+  answers: { member: null, form: 'speech' },
+  streams: false,
+  operation: 'generate_content',
+  outputs: 'speech',
+  billedBy: 'character',
+  callType: 'aspeech',
 };

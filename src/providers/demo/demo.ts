@@ -19,7 +19,14 @@ export const demoDeployment: Deployment = {
   baseModel: null,
 };
 
-const ANSWERS = { chat: chatCompletion, text_completion: completion, embeddings, rerank, moderation: none } as const;
+const ANSWERS = {
+  chat: chatCompletion,
+  text_completion: completion,
+  embeddings,
+  rerank,
+  moderation: none,
+  generate_content: none,
+} as const;
 
 /** Answers from this process, in the same words for the same request, so that everything works without an upstream. */
 export function createDemo(): Provider {
@@ -32,7 +39,7 @@ export function createDemo(): Provider {
   };
 }
 
-/** To let every text pass, or none, would not be a demonstration. */
+/** It has no voice, and to let every text pass, or none, would not be a demonstration. */
 function none({ endpoint }: ModelRequest): never {
   throw new Unsupported(`${endpoint.path}: The built-in demo model does not answer this.`);
 }

@@ -1,9 +1,12 @@
+import { begun } from '../../domain/begun.ts';
 import { collect, type ByteSink, type ByteStream } from '../../domain/bytes.ts';
 import type { Exchange, ModelRequest } from '../../domain/chat/chat.ts';
 import type { Provider, Deployment } from '../../domain/chat/provider.ts';
 import type { HttpClient, UpstreamAnswer } from '../../domain/http.ts';
+import type { AnswerMember } from '../../domain/inference/endpoint.ts';
+import { measuredOf } from '../../domain/inference/measured.ts';
 import { errorOf, isAnswer, parseJson } from '../../wire/chat-completions/answer.ts';
-import { streamedExchange, wholeExchange } from '../../wire/chat-completions/exchange.ts';
+import { streamedExchange, unreadExchange, wholeExchange } from '../../wire/chat-completions/exchange.ts';
 import { outlineOf } from '../../wire/chat-completions/outline.ts';
 import { EventRelay } from '../../wire/chat-completions/relay.ts';
 import { upstreamRequest } from '../../wire/chat-completions/request.ts';
@@ -26,7 +29,11 @@ export function createOpenAiCompatible(http: HttpClient): Provider {
       if (answer.status < 200 || answer.status > 299) {
         throw refusal(deployment, answer.status, await readBody(deployment, answer, ERROR_LIMIT));
       }
-      return request.stream ? await streamed(deployment, request, answer) : await whole(deployment, request, answer);
+      if (request.stream) return await streamed(deployment, request, answer);
+      const { member } = request.endpoint.answers;
+      return member === null
+        ? await unread(deployment, request, answer)
+        : await whole(deployment, request, answer, member);
     },
   };
 }
@@ -70,14 +77,18 @@ async function readBody(deployment: Deployment, answer: UpstreamAnswer, limit: n
 }
 
 /** An answer that comes whole: read before it counts, because a 200 may carry an error or nonsense. */
-async function whole(deployment: Deployment, request: ModelRequest, answer: UpstreamAnswer): Promise<Exchange> {
+async function whole(
+  deployment: Deployment,
+  request: ModelRequest,
+  answer: UpstreamAnswer,
+  member: AnswerMember,
+): Promise<Exchange> {
   const bytes = await readBody(deployment, answer, ANSWER_LIMIT);
   if (bytes === null) throw garbled(deployment, `it has more than ${ANSWER_LIMIT} bytes`);
-  const { member, form } = request.endpoint.answers;
   const value = member === 'choices' ? parseJson(bytes) : outlineOf(bytes, member);
   const error = errorOf(value);
   if (error !== null) throw errorInside(deployment, error);
-  if (!isAnswer(value, member)) throw garbled(deployment, `it is no ${form}`);
+  if (!isAnswer(value, member)) throw garbled(deployment, `it is no ${request.endpoint.answers.form}`);
   return wholeExchange(
     { status: answer.status, headers: answer.headers },
     { bytes, value },
@@ -86,7 +97,8 @@ async function whole(deployment: Deployment, request: ModelRequest, answer: Upst
 }
 
 async function streamed(deployment: Deployment, request: ModelRequest, answer: UpstreamAnswer): Promise<Exchange> {
-  if (NO_STREAM.test(answer.headers['content-type'] ?? '')) throw await notAStream(deployment, answer);
+  if (NO_STREAM.test(answer.headers['content-type'] ?? ''))
+    throw await otherAnswer(deployment, answer, 'a stream was asked for, and it is none');
   const relay = new EventRelay(translated(deployment, answer.body), {
     model: request.model,
     dropUsage: !request.includeUsage,
@@ -98,12 +110,27 @@ async function streamed(deployment: Deployment, request: ModelRequest, answer: U
   return streamedExchange({ status: answer.status, headers: answer.headers }, relay);
 }
 
-async function notAStream(deployment: Deployment, answer: UpstreamAnswer): Promise<unknown> {
+/** Media types that are no sound: what came is a refusal, or a page. */
+const NO_SOUND = /^\s*(application\/(json|problem)|text\/html)/i;
+
+/** An answer nobody here reads goes on as it comes, once it has begun. */
+async function unread(deployment: Deployment, request: ModelRequest, answer: UpstreamAnswer): Promise<Exchange> {
+  const { form } = request.endpoint.answers;
+  if (NO_SOUND.test(answer.headers['content-type'] ?? ''))
+    throw await otherAnswer(deployment, answer, `it is no ${form}`);
+  const bytes = await begun(translated(deployment, answer.body));
+  return unreadExchange(
+    { status: answer.status, headers: answer.headers },
+    bytes,
+    measuredOf(request.endpoint, request.body),
+  );
+}
+
+/** What to make of an answer of another kind than was asked for: the failure inside it, or that it is of no use. */
+async function otherAnswer(deployment: Deployment, answer: UpstreamAnswer, fault: string): Promise<unknown> {
   const bytes = await readBody(deployment, answer, ERROR_LIMIT);
   const error = bytes === null ? null : errorOf(parseJson(bytes));
-  return error === null
-    ? garbled(deployment, 'a stream was asked for, and it is none')
-    : errorInside(deployment, error);
+  return error === null ? garbled(deployment, fault) : errorInside(deployment, error);
 }
 
 /** The same stream, failing in the words callers know. */

@@ -1,4 +1,5 @@
 import type { ChatDelta, Usage } from '../../domain/chat/chat.ts';
+import type { AnswerMember } from '../../domain/inference/endpoint.ts';
 
 /** What we read of an answer or of one chunk of it; null where it does not say. */
 export interface AnswerFacts {
@@ -38,7 +39,7 @@ export function parseJson(bytes: Uint8Array): unknown {
 }
 
 /** Whether a parsed body can be an answer, a chunk of one, or an error. `member` is the array that answers hold. */
-export function isAnswer(value: unknown, member: 'choices' | 'data' | 'results'): boolean {
+export function isAnswer(value: unknown, member: AnswerMember): boolean {
   return isObject(value) && (Array.isArray(value[member]) || errorOf(value) !== null);
 }
 

@@ -1,5 +1,6 @@
 import { type ByteStream, bytesOf, iterate } from '../../domain/bytes.ts';
 import type { ChatDelta, Exchange, Outcome } from '../../domain/chat/chat.ts';
+import type { Measured } from '../../domain/inference/measured.ts';
 import { deltasOfAnswer, deltasOfChunk, factsOf, parseJson, searchesOf } from './answer.ts';
 import { createEventBuffer, dataOf, endOfEvent } from './events.ts';
 import { createModelRewriter } from './model-rewriter.ts';
@@ -44,6 +45,40 @@ export function wholeExchange(
     bytes: bytesOf(bytes),
     deltas: () => wholeDeltas(deltasOfAnswer(answer.value)),
     outcome: () => outcome,
+  };
+}
+
+/** The exchange of an answer that nobody reads: its bytes go on as they come, and what it is billed by is known. */
+export function unreadExchange(head: Head, bytes: ByteStream, measured: Measured | undefined): Exchange {
+  const outcome: Outcome = { ...NOTHING_READ, ...(measured === undefined ? {} : { measured }) };
+  return { ...head, streaming: false, bytes, deltas: () => noDeltas(bytes), outcome: () => outcome };
+}
+
+const NOTHING_READ: Outcome = {
+  responseId: null,
+  responseModel: null,
+  finishReason: null,
+  usage: null,
+  failure: null,
+  text: null,
+};
+
+/** An answer without typed steps: it ends when its bytes do. */
+function noDeltas(bytes: ByteStream): AsyncIterableIterator<ChatDelta> {
+  const chunks = iterate(bytes);
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    async next() {
+      let chunk = await chunks.next();
+      while (!chunk.done) chunk = await chunks.next();
+      return { done: true, value: undefined };
+    },
+    async return() {
+      await chunks.return?.();
+      return { done: true, value: undefined };
+    },
   };
 }
 

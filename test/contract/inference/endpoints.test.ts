@@ -272,6 +272,7 @@ describe.each(ROWS)('$name', (row) => {
     });
     const { traceId, headers } = aTrace();
     const { status, body } = await ask(request, headers);
+    await upstream.abandoned();
     expect({ status, body }).toEqual(
       refusal(500, {
         message: expect.stringMatching(

@@ -2,6 +2,7 @@
 export const GEN_AI = {
   operationName: 'gen_ai.operation.name',
   providerName: 'gen_ai.provider.name',
+  outputType: 'gen_ai.output.type',
   requestModel: 'gen_ai.request.model',
   responseModel: 'gen_ai.response.model',
   responseId: 'gen_ai.response.id',

@@ -1,0 +1,250 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+import { aTrace, left } from './left.ts';
+
+const CREDENTIAL = 'sk-upstream-credential-0123456789';
+const PATH = '/v1/audio/speech';
+const ASKED = { model: 'voice', input: 'Zoë 😀', voice: 'alloy' };
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** Bytes that are no text in any encoding. */
+const SOUND = Buffer.from([0xff, 0xfb, 0x90, 0x00, 0x0a, 0x0a, 0xc3, 0x28, 0x00]);
+
+let app: TestApp;
+let upstream: FaultServer;
+
+beforeAll(async () => {
+  upstream = await startFaultServer();
+  const params = { model: 'openai/up-1', api_base: `${upstream.url}/v1`, api_key: CREDENTIAL };
+  app = await startApp({
+    config: {
+      model_list: [
+        { model_name: 'voice', litellm_params: { ...params, input_cost_per_character: 0.5 } },
+        { model_name: 'token-voice', litellm_params: { ...params, input_cost_per_token: 0.5 } },
+      ],
+    },
+  });
+});
+
+afterAll(async () => {
+  await app.stop();
+  await upstream.stop();
+});
+
+function answerWith(status: number, body: Buffer | string, contentType = 'audio/mpeg'): void {
+  upstream.answer((response) => {
+    response.writeHead(status, { 'content-type': contentType });
+    response.end(body);
+  });
+}
+
+const ask = (body: unknown = ASKED, headers: Record<string, string> = {}, path = PATH): Promise<Response> =>
+  app.call('POST', path, body, headers);
+
+async function refusalOf(response: Response): Promise<unknown> {
+  return [response.status, ((await response.json()) as { error: unknown }).error];
+}
+
+async function newKey(draft: object): Promise<{ authorization: string }> {
+  const made = await app.call('POST', '/key/generate', draft);
+  const { key } = (await made.json()) as { key: string };
+  return { authorization: `Bearer ${key}` };
+}
+
+describe('speech.create 200', () => {
+  it.each([PATH, '/audio/speech'])('the sound as it came, priced by the characters it says (%s)', async (path) => {
+    answerWith(200, SOUND);
+    const { traceId, headers } = aTrace();
+    const response = await ask(ASKED, headers, path);
+    expect(Buffer.from(await response.arrayBuffer())).toEqual(SOUND);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('x-litellm-call-id')).toMatch(UUID);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': 'audio/mpeg',
+      'x-litellm-model-id': 'voice#1',
+      'x-litellm-model-group': 'voice',
+      'x-litellm-response-cost': '2.5',
+    });
+    const sent = upstream.received.at(-1);
+    expect([sent?.path, JSON.parse(sent?.body ?? '')]).toEqual([PATH, { ...ASKED, model: 'up-1' }]);
+    expect(await left(app, traceId)).toMatchObject([
+      {
+        name: 'generate_content voice',
+        type: 'llm',
+        attributes: { 'gen_ai.operation.name': 'generate_content', 'gen_ai.output.type': 'speech' },
+        spendRow: { callType: 'aspeech', model: 'up-1', costUsd: '2.5', status: 'SUCCESS', usage: null },
+      },
+    ]);
+  });
+
+  it('a voice that is priced by tokens has no cost that is known', async () => {
+    answerWith(200, SOUND);
+    const response = await ask({ ...ASKED, model: 'token-voice' });
+    await response.arrayBuffer();
+    expect(response.headers.get('x-litellm-response-cost')).toBeNull();
+  });
+
+  it('each piece goes on before the next has come, of the kind the upstream says', async () => {
+    let go: () => void = () => {};
+    upstream.answer((response) => {
+      response.writeHead(200, { 'content-type': 'audio/wav' });
+      response.write(SOUND);
+      go = () => response.end(SOUND);
+    });
+    const response = await ask({ ...ASKED, response_format: 'wav' });
+    expect(response.headers.get('content-type')).toBe('audio/wav');
+    const reader = response.body?.getReader();
+    expect(Buffer.from((await reader?.read())?.value ?? [])).toEqual(SOUND);
+    go();
+    expect(Buffer.from((await reader?.read())?.value ?? [])).toEqual(SOUND);
+    expect((await reader?.read())?.done).toBe(true);
+  });
+
+  it('sound that breaks off breaks off here, without a word in it', async () => {
+    let cut: () => void = () => {};
+    upstream.answer((response, socket) => {
+      response.writeHead(200, { 'content-type': 'audio/mpeg' });
+      response.write(SOUND);
+      cut = () => socket.destroy();
+    });
+    const { traceId, headers } = aTrace();
+    const response = await ask(ASKED, headers);
+    const reader = response.body?.getReader();
+    expect(Buffer.from((await reader?.read())?.value ?? [])).toEqual(SOUND);
+    cut();
+    await expect(reader?.read()).rejects.toThrow('terminated');
+    await upstream.abandoned();
+    expect(await left(app, traceId)).toMatchObject([
+      { spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED', costUsd: '2.5' } },
+    ]);
+  });
+
+  it('a reader who leaves takes the upstream along', async () => {
+    upstream.answer((response) => {
+      response.writeHead(200, { 'content-type': 'audio/mpeg' });
+      response.write(SOUND);
+    });
+    const response = await ask();
+    await response.body?.cancel();
+    await expect(upstream.abandoned()).resolves.toBeUndefined();
+  });
+});
+
+describe('speech.create', () => {
+  const invalid = (message: string, param: string) => [
+    400,
+    { message, type: 'invalid_request_error', param, code: '400' },
+  ];
+
+  it.each([
+    ['{', invalid('The request body is not valid JSON.', 'request_body')],
+    [{ input: 'x' }, invalid("/audio/speech: Missing required parameter: 'model'.", 'model')],
+    [{ model: 'voice' }, invalid("/audio/speech: Missing required parameter: 'input'.", 'input')],
+    [
+      { model: 'voice', input: ['x'] },
+      invalid("/audio/speech: Invalid type for parameter 'input': it must be a string.", 'input'),
+    ],
+  ])('400: a body of %j', async (body, expected) => {
+    expect(await refusalOf(await ask(body))).toEqual(expected);
+  });
+
+  it('400: the demo model has no voice', async () => {
+    const message = '/audio/speech: The built-in demo model does not answer this.';
+    expect(await refusalOf(await ask({ ...ASKED, model: 'demo' }))).toEqual([
+      400,
+      { message, type: 'invalid_request_error', param: null, code: '400' },
+    ]);
+  });
+
+  it('401: a key nobody knows', async () => {
+    expect(await refusalOf(await ask(ASKED, { authorization: 'Bearer sk-nobody-knows-this' }))).toEqual([
+      401,
+      {
+        message: expect.stringMatching(/^Authentication Error, Invalid proxy server token passed\. /),
+        type: 'token_not_found_in_db',
+        param: 'key',
+        code: '401',
+      },
+    ]);
+  });
+
+  it('403: a model that is not among those of the key', async () => {
+    const message =
+      "The requested model 'voice' is not available for this API key, or the model name is invalid. Check the models available to you and try again.";
+    expect(await refusalOf(await ask(ASKED, await newKey({ models: ['other'] })))).toEqual([
+      403,
+      { message, type: 'key_model_access_denied', param: 'model', code: '403' },
+    ]);
+  });
+
+  it('422: an allowance used up by what was said', async () => {
+    const key = await newKey({ key_alias: 'loud', max_budget: 2.5 });
+    answerWith(200, SOUND);
+    const said = await ask(ASKED, key);
+    await said.arrayBuffer();
+    const name = `sk-...${key.authorization.slice(-4)}`;
+    const message = `Budget has been exceeded! Key=loud (${name}) Current cost: 2.5, Max budget: 2.5`;
+    expect([said.status, await refusalOf(await ask(ASKED, key))]).toEqual([
+      200,
+      [422, { message, type: 'budget_exceeded', param: null, code: '422' }],
+    ]);
+  });
+
+  it.each([
+    [429, 'RateLimitError'],
+    [500, 'InternalServerError'],
+    [503, 'ServiceUnavailableError'],
+  ])('%i of the upstream is passed on, and its call leaves one row', async (status, kind) => {
+    answerWith(status, JSON.stringify({ error: { message: `no ${CREDENTIAL}`, type: 't' } }), 'application/json');
+    const { traceId, headers } = aTrace();
+    const message = `litellm.${kind}: ${kind}: OpenAIException - no <secret>`;
+    expect(await refusalOf(await ask(ASKED, headers))).toEqual([
+      status,
+      { message, type: 't', param: null, code: String(status) },
+    ]);
+    expect(await left(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', costUsd: null } }]);
+  });
+
+  it.each([
+    [
+      'an error inside a 200',
+      '{"error":{"message":"overloaded","code":503}}',
+      503,
+      'ServiceUnavailableError',
+      'overloaded',
+    ],
+    ['a 200 that is no sound', '{}', 500, 'APIError', "The upstream's answer cannot be used: it is no speech."],
+  ])('%s is a failure', async (_what, body, status, kind, said) => {
+    answerWith(200, body, 'application/json; charset=utf-8');
+    expect(await refusalOf(await ask())).toEqual([
+      status,
+      {
+        message: `litellm.${kind}: ${kind}: OpenAIException - ${said}`,
+        type: status === 500 ? 'internal_server_error' : null,
+        param: null,
+        code: String(status),
+      },
+    ]);
+  });
+
+  it('500 when the upstream breaks off before the first byte', async () => {
+    upstream.answer((response, socket) => {
+      response.writeHead(200, { 'content-type': 'audio/mpeg' });
+      response.flushHeaders();
+      setImmediate(() => socket.destroy());
+    });
+    const response = await ask();
+    await upstream.abandoned();
+    expect(await refusalOf(response)).toEqual([
+      500,
+      {
+        message: expect.stringMatching(
+          /^litellm\.APIConnectionError: APIConnectionError: OpenAIException - The upstream /,
+        ),
+        type: 'internal_server_error',
+        param: null,
+        code: '500',
+      },
+    ]);
+  });
+});
