@@ -5,7 +5,7 @@ import type { Platform } from './scope.ts';
 
 /** How fresh the catalog is, now. */
 export interface CatalogHealth extends CatalogStatus {
-  /** Whole seconds since the data was fetched or made. */
+  /** Whole seconds since the data was first fetched, or made; a look that finds no news does not renew it. */
   readonly ageSeconds: number;
   /** Id of the state that is served. */
   readonly snapshotId: string;

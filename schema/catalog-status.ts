@@ -7,8 +7,15 @@ const CatalogStatusType = builder.objectRef<CatalogHealth>('CatalogStatus').impl
   fields: (t) => ({
     snapshotId: t.exposeID('snapshotId', { description: 'The state that is served.' }),
     source: t.expose('source', { type: CatalogSourceType, description: 'Where its data came from.' }),
-    takenAt: t.expose('takenAt', { type: 'DateTime', description: 'When the data was fetched or made.' }),
-    ageSeconds: t.exposeInt('ageSeconds', { description: 'How long ago that was.' }),
+    takenAt: t.expose('takenAt', {
+      type: 'DateTime',
+      description:
+        'When this data was first fetched, or made. A look at the source that finds no news does not renew it.',
+    }),
+    ageSeconds: t.exposeInt('ageSeconds', {
+      description:
+        'Seconds since `takenAt`. Whether the source still answers is told by `lastCheckedAt` and `lastError`.',
+    }),
     count: t.exposeInt('count', { description: 'How many entries there are.' }),
     quarantined: t.exposeInt('held', { description: 'How many prices are kept out.' }),
     lastCheckedAt: t.expose('lastCheckedAt', {

@@ -94,7 +94,11 @@ export const CatalogSnapshotType = builder.objectRef<CatalogSnapshot>('CatalogSn
   description: 'One state of the catalog.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Names this state: equal data has equal ids.' }),
-    takenAt: t.expose('takenAt', { type: 'DateTime', description: 'When the data was fetched or made.' }),
+    takenAt: t.expose('takenAt', {
+      type: 'DateTime',
+      description:
+        'When this data was first fetched, or made. A look at the source that finds no news does not renew it.',
+    }),
     source: t.expose('source', { type: CatalogSourceType, description: 'Where it came from.' }),
   }),
 });

@@ -32,8 +32,10 @@ async function openRegistry({ catalog, clock }: MetricsOptions) {
     const collect = (): void => one.set(valueOf(catalog.status()));
     const one: InstanceType<typeof Gauge> = new Gauge({ name, help, registers, collect });
   };
-  gauge('lensgate_catalog_age_seconds', 'Time since the data of the catalog was fetched or made.', ({ takenAt }) =>
-    Math.max(0, (clock.now().getTime() - takenAt.getTime()) / 1000),
+  gauge(
+    'lensgate_catalog_age_seconds',
+    'Time since the data of the catalog was first fetched, or made; to see a source that is lost, watch lensgate_catalog_refreshes_total.',
+    ({ takenAt }) => Math.max(0, (clock.now().getTime() - takenAt.getTime()) / 1000),
   );
   gauge('lensgate_catalog_entries', 'Entries of the catalog.', ({ count }) => count);
   gauge('lensgate_catalog_quarantined_prices', 'Prices that are kept out of the catalog.', ({ held }) => held);
