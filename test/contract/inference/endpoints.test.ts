@@ -19,6 +19,7 @@ beforeAll(async () => {
     config: {
       model_list: [
         { model_name: 'assistant', litellm_params: { model: 'openai/up-1', ...priced } },
+        { model_name: 'team/*', litellm_params: { model: 'openai/*', ...params } },
         { model_name: 'unpriced', litellm_params: { model: 'openai/up-1', ...params } },
       ],
     },
@@ -94,6 +95,14 @@ describe.each(ROWS)('$name', (row) => {
       expect(JSON.parse(upstream.received.at(-2)?.body ?? '')).toEqual({ ...asked, model: 'up-1' });
     }
     for (const { status, body } of answers) expect({ status, body }).toEqual({ status: 200, body: told });
+  });
+
+  const namingTheModel = aliases.filter((alias) => alias.endsWith('/assistant'));
+  it.each(namingTheModel)('200: on %s, with a slash in the name of the model', async (alias) => {
+    answerWith(200, answer);
+    const where = `${alias.replace('assistant', 'team%2Fup-2')}${path}`;
+    expect((await ask(asked, {}, where)).headers['x-litellm-model-group']).toBe('team/up-2');
+    expect(JSON.parse(upstream.received.at(-1)?.body ?? '')).toEqual({ ...asked, model: 'up-2' });
   });
 
   it('200: what the gateway does not know goes through, what is for the gateway does not', async () => {

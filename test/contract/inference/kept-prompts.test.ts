@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+import { aTrace } from './left.ts';
+
+const SAID = 'This is the built-in demo model of Lensgate, not a language model. You said: Once upon';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp({ config: { general_settings: { store_prompts_in_spend_logs: true } } });
+});
+afterAll(() => app.stop());
+
+/** The span that a call of the demo model leaves where prompts are kept. */
+async function keptOf(path: string, asked: object): Promise<unknown> {
+  const { traceId, headers } = aTrace();
+  const response = await app.call('POST', path, { model: 'demo', ...asked }, headers);
+  expect([response.status, (await response.arrayBuffer()).byteLength > 0]).toEqual([200, true]);
+  const trace = await app.call('GET', `/v1/traces/${traceId}`);
+  const { spans } = (await trace.json()) as { spans: { span_id: string; name: string }[] };
+  const span = await app.call('GET', `/v1/traces/${traceId}/spans/${spans[0]?.span_id}`);
+  const { input, output } = (await span.json()) as { input: unknown; output: unknown };
+  return [spans.map(({ name }) => name), input, output];
+}
+
+it.each([false, true])('a completion is kept with its prompt (stream: %s)', async (stream) => {
+  expect(await keptOf('/v1/completions', { prompt: 'Once upon', stream })).toEqual([
+    ['text_completion demo'],
+    'Once upon',
+    SAID,
+  ]);
+});
+
+it('of an embedding the text is kept, its vector is not', async () => {
+  expect(await keptOf('/v1/embeddings', { input: 'Once upon' })).toEqual([['embeddings demo'], 'Once upon', '']);
+});
+
+it('of a reranking the query is kept', async () => {
+  expect(await keptOf('/v1/rerank', { query: 'Once', documents: ['upon'] })).toEqual([['rerank demo'], 'Once', '']);
+});

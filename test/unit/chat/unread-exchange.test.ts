@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest';
+import type { ChatDelta } from '../../../src/domain/chat/chat.ts';
+import { unreadExchange } from '../../../src/wire/chat-completions/exchange.ts';
+import { fedStream } from '../../support/byte-streams.ts';
+
+it('an answer nobody reads has no steps, and ends or fails when its bytes do', async () => {
+  for (const failure of [null, new Error('cut')]) {
+    const source = fedStream();
+    const exchange = unreadExchange({ status: 200, headers: {} }, source, { unit: 'character', count: 5 });
+    expect(exchange.outcome()).toMatchObject({ usage: null, measured: { unit: 'character', count: 5 } });
+    const reading = (async () => {
+      const steps: ChatDelta[] = [];
+      for await (const step of exchange.deltas()) steps.push(step);
+      return steps;
+    })();
+    source.feed('sound');
+    if (failure === null) source.finish();
+    else source.break(failure);
+    const outcome = await reading.catch((error: unknown) => error);
+    expect(outcome).toEqual(failure ?? []);
+  }
+});
+
+it('leaving it gives the upstream up', async () => {
+  const source = fedStream();
+  const steps = unreadExchange({ status: 200, headers: {} }, source, undefined).deltas();
+  await steps.return?.();
+  expect(source.cancelled).toBe(true);
+});
