@@ -78,19 +78,26 @@ export async function openCatalogStage(folder: string): Promise<CatalogStage> {
     upstream.close();
   };
 
-  async function launch(name: string, file: string, args: readonly string[], env: Readonly<Record<string, string>>) {
+  async function launch(
+    name: string,
+    file: string,
+    args: readonly string[],
+    {
+      core = CORES.server,
+      env = {},
+    }: { readonly core?: string | null; readonly env?: Readonly<Record<string, string>> },
+  ) {
     const port = await freePort();
     const log = join(folder, `${name}.log`);
     const command = [process.execPath, file, ...args.map((arg) => arg.replace('PORT', String(port)))];
-    const program = start(name, command, { core: CORES.server, log, env });
+    const program = start(name, command, { core, log, env });
     started.push(program);
     return { origin: `http://127.0.0.1:${port}`, program };
   }
-  async function launchProduct(name: string, env: Readonly<Record<string, string>>) {
+  async function launchProduct(name: string, more: Readonly<Record<string, string>>, core = CORES.server) {
     const product = await launch(name, script('../src/main.ts'), ['--port', 'PORT', '--host', '127.0.0.1'], {
-      LENSGATE_DATA_DIR: join(folder, name),
-      LENSGATE_CATALOG_DAILY_LIMIT: LIMIT,
-      ...env,
+      core,
+      env: { LENSGATE_DATA_DIR: join(folder, name), LENSGATE_CATALOG_DAILY_LIMIT: LIMIT, ...more },
     });
     await untilReady(`${product.origin}/health/readiness`);
     return product;
@@ -98,10 +105,12 @@ export async function openCatalogStage(folder: string): Promise<CatalogStage> {
 
   try {
     const product = await launchProduct('lensgate', { LENSGATE_CATALOG_REFRESH_SECONDS: '0' });
-    const follower = await launchProduct('lensgate-following', {
-      LENSGATE_CATALOG_REFRESH_SECONDS: '1',
-      LITELLM_MODEL_COST_MAP_URL: upstream.url,
-    });
+    // Not kept to one core: a thread of its own reads the map.
+    const follower = await launchProduct(
+      'lensgate-following',
+      { LENSGATE_CATALOG_REFRESH_SECONDS: '1', LITELLM_MODEL_COST_MAP_URL: upstream.url },
+      null,
+    );
     const questions: Question[] = [];
     for (const [at, { title, path }] of QUESTIONS.entries()) {
       const bytes = join(folder, `answer-${at}`);

@@ -44,7 +44,7 @@ interface Kept {
   readonly pages: Recent<CatalogPage>;
 }
 const MOST_FOUND = 200_000;
-const MOST_ON_PAGES = 8_000;
+const MOST_ON_PAGES = 6_000;
 const kept = new WeakMap<CatalogSource, Kept>();
 
 function keptOf({ catalog }: Pick<Platform, 'catalog'>, snapshot: CatalogSnapshot): Kept | null {

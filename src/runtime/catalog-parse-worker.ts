@@ -1,5 +1,6 @@
 // Runs in a thread of its own: reading a whole price map takes longer than requests in flight may be held up.
 import { createHash } from 'node:crypto';
+import { constants, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
 import { mapFault, modelsOf, type PricedModel } from '../domain/catalog/price-map.ts';
@@ -48,6 +49,9 @@ function read({ bytes, currentCount, packed }: ParseTask): ParseOutcome {
     lists.push(JSON.stringify(models.slice(at, at + LIST_LENGTH) satisfies PricedModel[]));
   return { sha256, lists, packed: packed ? new Uint8Array(gzipSync(json)) : null };
 }
+
+// Where a priority is a thread's own, requests come first: a process may have no more than one core.
+if (process.platform === 'linux') setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL);
 
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread's port, not a window's
 parentPort?.postMessage(read(workerData as ParseTask));
