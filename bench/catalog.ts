@@ -191,8 +191,9 @@ try {
     machine().join('\n'),
     'Koa answers every request with the same bytes, made before it began. `lensgate` runs as shipped, the free allowance of ' +
       'its callers counted. The same question is asked again and again. During swaps the product follows a price map in which ' +
-      'every row differs from the one before, looked at once a second; the threads that read it run on ' +
-      'either core; confined to the core of the requests, the longest of them took about 30 ms here. Medians of the rounds; CPU is the best round; of the longest requests of the rounds the median and the best.',
+      'every row differs from the one before, looked at once a second; the ' +
+      'threads that read it may run on either core. Medians of the rounds; CPU is the best round; of the longest requests of ' +
+      'the rounds the median and the best.',
     figures,
     goals,
     scanTable,
