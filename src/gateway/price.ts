@@ -1,3 +1,4 @@
+import { type AudioPrices, audioPricesOf, NO_AUDIO_PRICES } from '../domain/catalog/audio-prices.ts';
 import type { CatalogSnapshot } from '../domain/catalog/catalog.ts';
 import { type PriceRow, readTariff, tierFor, type Tariff } from '../domain/catalog/prices.ts';
 import type { Outcome, Usage } from '../domain/chat/chat.ts';
@@ -17,6 +18,7 @@ export function tariffOf(deployment: Deployment, catalog: CatalogSnapshot): Tari
 /** What a deployment's calls are billed by. */
 interface Prices {
   readonly tariff: Tariff | null;
+  readonly audio: AudioPrices;
   readonly units: Readonly<Record<Measured['unit'], Rate | null>>;
 }
 
@@ -32,7 +34,7 @@ function pricesOf(deployment: Deployment, catalog: CatalogSnapshot): Prices {
   const tariff = readTariff(row);
   // Beside a price for something else, tokens for nothing only say that they are not what is billed.
   const byTokens = !isFree(tariff) || ((units.query ?? 0n) === 0n && (units.character ?? 0n) === 0n);
-  return { tariff: byTokens ? tariff : null, units };
+  return { tariff: byTokens ? tariff : null, audio: audioPricesOf(row), units };
 }
 
 const isFree = (tariff: Tariff | null): boolean =>
@@ -40,18 +42,26 @@ const isFree = (tariff: Tariff | null): boolean =>
 
 /**
  * What a call costs, exact to the picodollar. Cached input and cache writes are part of the input tokens and
- * billed once, at their own rates or else as plain input; reasoning likewise within the output. Above a
- * tier's bound the whole call is billed at the tier. A fee per request comes on top. Null when tokens were used that no rate covers.
+ * billed once, at their own rates or else as plain input; reasoning likewise within the output, and sound within each
+ * of them. Above a tier's bound the whole call is billed at the tier. A fee per request comes on top. Null when tokens
+ * were used that no rate covers.
  */
-export function costOf(tariff: Tariff, usage: Usage): Usd | null {
+export function costOf(tariff: Tariff, usage: Usage, audio: AudioPrices = NO_AUDIO_PRICES): Usd | null {
   const prices = tierFor(tariff, usage.inputTokens)?.prices ?? tariff.base;
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } = usage;
   const reasoning = Math.min(reasoningTokens, outputTokens);
+  const fresh = Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens);
+  const cachedSound = Math.min(usage.audio?.cacheReadTokens ?? 0, cacheReadTokens);
+  const heard = Math.min(Math.max(0, (usage.audio?.inputTokens ?? 0) - cachedSound), fresh);
+  const spoken = Math.min(usage.audio?.outputTokens ?? 0, outputTokens - reasoning);
   const parts: readonly (readonly [Rate | null, number])[] = [
-    [prices.input, Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens)],
-    [prices.cacheRead ?? prices.input, cacheReadTokens],
+    [prices.input, fresh - heard],
+    [audio.input ?? prices.input, heard],
+    [prices.cacheRead ?? prices.input, cacheReadTokens - cachedSound],
+    [audio.cacheRead ?? prices.cacheRead ?? audio.input ?? prices.input, cachedSound],
     [prices.cacheWrite ?? prices.input, cacheWriteTokens],
-    [prices.output, outputTokens - reasoning],
+    [prices.output, outputTokens - reasoning - spoken],
+    [audio.output ?? prices.output, spoken],
     [prices.reasoning ?? prices.output, reasoning],
   ];
   let atto: bigint = tariff.perRequest ?? 0n;
@@ -86,7 +96,7 @@ export function createPricer(current: () => CatalogSnapshot): (deployment: Deplo
     }
     const rate = measured === undefined ? null : prices.units[measured.unit];
     if (measured !== undefined && rate !== null) return usdFromAtto(times(rate, measured.count));
-    return usage === null || prices.tariff === null ? null : costOf(prices.tariff, usage);
+    return usage === null || prices.tariff === null ? null : costOf(prices.tariff, usage, prices.audio);
   };
 }
 

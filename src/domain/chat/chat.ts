@@ -11,6 +11,16 @@ export interface Usage {
   readonly cacheReadTokens: number;
   readonly cacheWriteTokens: number;
   readonly reasoningTokens: number;
+  /** What of these was sound; absent where the upstream does not tell it apart. */
+  readonly audio?: AudioTokens;
+}
+
+/** The tokens of sound within a usage: they have prices of their own. */
+export interface AudioTokens {
+  /** Of the input, cached ones included. */
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cacheReadTokens: number;
 }
 
 /** A call of a model as a door hands it to the gateway, in OpenAI's dialect. */

@@ -1,4 +1,4 @@
-import type { ChatDelta, Usage } from '../../domain/chat/chat.ts';
+import type { AudioTokens, ChatDelta, Usage } from '../../domain/chat/chat.ts';
 import type { AnswerMember } from '../../domain/inference/endpoint.ts';
 
 /** What we read of an answer or of one chunk of it; null where it does not say. */
@@ -64,13 +64,22 @@ function usageOf(value: unknown): Usage | null {
   if (inputTokens === null && outputTokens === null) return null;
   const prompt = object(usage['prompt_tokens_details']);
   const completion = object(usage['completion_tokens_details']);
+  const audio = audioOf(prompt, completion);
   return {
     inputTokens: inputTokens ?? 0,
     outputTokens: outputTokens ?? 0,
     cacheReadTokens: count(prompt['cached_tokens']) ?? count(usage['cache_read_input_tokens']) ?? 0,
     cacheWriteTokens: count(prompt['cache_write_tokens']) ?? count(usage['cache_creation_input_tokens']) ?? 0,
     reasoningTokens: count(completion['reasoning_tokens']) ?? 0,
+    ...(audio === null ? {} : { audio }),
   };
+}
+
+/** The tokens of sound; null where there were none. Which of them a cache had is not told. */
+function audioOf(prompt: Fields, completion: Fields): AudioTokens | null {
+  const inputTokens = count(prompt['audio_tokens']) ?? 0;
+  const outputTokens = count(completion['audio_tokens']) ?? 0;
+  return inputTokens + outputTokens === 0 ? null : { inputTokens, outputTokens, cacheReadTokens: 0 };
 }
 
 /** The usage of an answer that no model wrote, where only the total is counted: all of it was read. */

@@ -22,6 +22,23 @@ describe('what an answer counts', () => {
     expect(factsOf({ data: [] }).usage).toBeNull();
   });
 
+  it('of sound is told apart, and not invented', () => {
+    const counted = {
+      prompt_tokens: 20,
+      completion_tokens: 9,
+      prompt_tokens_details: { audio_tokens: 12 },
+      completion_tokens_details: { audio_tokens: 7 },
+    };
+    expect(factsOf({ choices: [], usage: counted }).usage).toEqual({
+      ...NOTHING,
+      inputTokens: 20,
+      outputTokens: 9,
+      audio: { inputTokens: 12, outputTokens: 7, cacheReadTokens: 0 },
+    });
+    const none = { ...counted, prompt_tokens_details: { audio_tokens: 0 }, completion_tokens_details: null };
+    expect(factsOf({ choices: [], usage: none }).usage).toEqual({ ...NOTHING, inputTokens: 20, outputTokens: 9 });
+  });
+
   it.each([
     [{ meta: { billed_units: { search_units: 2 } } }, 2],
     [{ meta: { billed_units: { search_units: 1.5 } } }, null],

@@ -72,6 +72,46 @@ describe('the cost of a call', () => {
     expect(cost(row, used)).toBe(expected);
   });
 
+  const VOICE = {
+    input_cost_per_token: 4e-6,
+    output_cost_per_token: 16e-6,
+    cache_read_input_token_cost: 0.4e-6,
+    input_cost_per_audio_token: 32e-6,
+    output_cost_per_audio_token: 64e-6,
+    cache_read_input_audio_token_cost: 0.8e-6,
+  };
+  const sound = (inputTokens: number, outputTokens = 0, cacheReadTokens = 0) => ({
+    audio: { inputTokens, outputTokens, cacheReadTokens },
+  });
+
+  it.each([
+    ['sound and text, each at its own rate', VOICE, { inputTokens: 100, outputTokens: 50, ...sound(60, 40) }, '0.0048'],
+    [
+      'cached sound once, at its own rate',
+      VOICE,
+      { inputTokens: 100, cacheReadTokens: 60, ...sound(70, 0, 50) },
+      '0.000764',
+    ],
+    ['sound as text where it has no price', PLAIN, { inputTokens: 100, outputTokens: 10, ...sound(60, 4) }, '0.0003'],
+    [
+      'cached sound as cached text where it has no price',
+      { ...VOICE, cache_read_input_audio_token_cost: undefined },
+      { inputTokens: 50, cacheReadTokens: 50, ...sound(50, 0, 50) },
+      '0.00002',
+    ],
+    [
+      'more sound than tokens, never more than them',
+      VOICE,
+      { inputTokens: 10, outputTokens: 1, ...sound(99, 99) },
+      '0.000384',
+    ],
+    ['text alone, at the price of text', VOICE, { inputTokens: 10, outputTokens: 1 }, '0.000056'],
+  ])('%s', (_case, row, used, expected) => {
+    const priced = createPricer(() => catalogOf({ 'up-1': row }));
+    const billed = priced(aDeployment({}), { usage: usage(used) });
+    expect(billed === null ? null : usdText(billed)).toBe(expected);
+  });
+
   it('is not guessed where a price is missing', () => {
     expect(cost({ input_cost_per_token: 1e-6 }, { inputTokens: 5, outputTokens: 1 })).toBeNull();
     expect(cost({ mode: 'chat' }, { inputTokens: 5 })).toBeNull();

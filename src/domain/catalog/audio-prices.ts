@@ -1,0 +1,17 @@
+import { type Rate, rateFrom } from '../money.ts';
+import type { PriceRow } from './prices.ts';
+
+/** What a token of sound costs; null where it costs what any other token does. */
+export interface AudioPrices {
+  readonly input: Rate | null;
+  readonly output: Rate | null;
+  readonly cacheRead: Rate | null;
+}
+
+export const NO_AUDIO_PRICES: AudioPrices = { input: null, output: null, cacheRead: null };
+
+export const audioPricesOf = (row: PriceRow): AudioPrices => ({
+  input: rateFrom(row['input_cost_per_audio_token']),
+  output: rateFrom(row['output_cost_per_audio_token']),
+  cacheRead: rateFrom(row['cache_read_input_audio_token_cost']),
+});
