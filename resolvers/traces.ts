@@ -72,7 +72,9 @@ export const ingestTraces = operation({
   async run(scope: Scope, { spans }: { readonly spans: readonly RawSpan[] }): Promise<readonly TraceSummary[]> {
     if (spans.length === 0) return [];
     const owner = ownerOf(callerOf(scope));
-    return storeSpans(scope.platform, [{ owner, spans: readSpans(spans, owner) }]);
+    return storeSpans(scope.platform, [
+      { owner, spans: readSpans(spans, owner, scope.platform.otlp.limits.valueBytes) },
+    ]);
   },
 });
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { TooLarge } from '../src/domain/errors.ts';
+import { TooLarge, Unavailable } from '../src/domain/errors.ts';
 
 /** What a request without a body carries, and all that is taken of one that should have none. */
 export const NO_BODY = new Uint8Array(0);
@@ -24,9 +24,10 @@ export class RequestAborted extends Error {
 
 /**
  * Reads a request body whole, up to `limit` bytes as received. A declared length over the limit is refused
- * before a byte is read, an undeclared one as soon as it is crossed; the rest is then discarded.
+ * before a byte is read, an undeclared one as soon as it is crossed; the rest is then discarded. One that has not
+ * come whole within `withinMs` is given up as Unavailable: whoever sends so slowly is asked to come again.
  */
-export function readBody(request: IncomingMessage, limit: number): Uint8Array | Promise<Uint8Array> {
+export function readBody(request: IncomingMessage, limit: number, withinMs?: number): Uint8Array | Promise<Uint8Array> {
   const declared = Number(request.headers['content-length'] ?? Number.NaN);
   if (declared > limit) {
     request.resume();
@@ -36,6 +37,15 @@ export function readBody(request: IncomingMessage, limit: number): Uint8Array | 
   return new Promise((resolve, reject) => {
     let chunks: Buffer[] = [];
     let size = 0;
+    if (withinMs !== undefined) {
+      const late = (): void => {
+        chunks = [];
+        size = Infinity;
+        reject(new Unavailable('The body took too long to come.'));
+      };
+      const timer = setTimeout(late, withinMs).unref();
+      request.once('close', () => clearTimeout(timer)).once('end', () => clearTimeout(timer));
+    }
     // The listeners stay: to take them off costs every request as much as reading it, and a promise settles once.
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;

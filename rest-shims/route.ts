@@ -61,8 +61,10 @@ export interface RouteFacts {
   readonly credential: 'required' | 'none';
   /** Every status the row promises; each has a contract test. */
   readonly answers: readonly number[];
-  /** Most bytes of body that are read, as received; `setting` is `max_request_size_mb`. */
-  readonly bodyLimit: number | 'setting';
+  /** Most bytes of body that are read, as received; `setting` is `max_request_size_mb`, `otlp` `OTLP_MAX_BODY_BYTES`. */
+  readonly bodyLimit: number | 'setting' | 'otlp';
+  /** Longest the body may take to come; later it is not waited for. As long as the edge allows when absent. */
+  readonly bodyWithinMs?: number;
   /** Carries the traffic: served without the framework at the edge (ADR 0018). */
   readonly hot?: boolean;
 }

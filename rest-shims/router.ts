@@ -17,8 +17,8 @@ export interface RouterOptions {
   readonly scopeFor: (caller: Caller | null, response: ServerResponse) => Scope;
   /** Told of every failure once, by the door that answers it. */
   readonly failed: (failure: RequestFailure) => void;
-  /** Most body bytes of rows whose limit a setting decides. */
-  readonly maxRequestBytes: number;
+  /** Most body bytes of rows whose limit a setting decides, by its name. */
+  readonly bodyLimits: Readonly<Record<'setting' | 'otlp', number>>;
 }
 
 /** A failure as the log sees it. */
@@ -31,7 +31,7 @@ export interface RequestFailure {
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 /** Serves the route rows: find, identify, read, run, write. Answers every request it is given. */
-export function createRouter({ rows, identify, scopeFor, failed, maxRequestBytes }: RouterOptions) {
+export function createRouter({ rows, identify, scopeFor, failed, bodyLimits }: RouterOptions) {
   const tree = findMyWay({ ignoreTrailingSlash: false, caseSensitive: true, maxParamLength: 4096 });
   for (const row of rows) {
     for (const path of row.paths) tree.on(row.method, path, () => {}, row);
@@ -42,7 +42,8 @@ export function createRouter({ rows, identify, scopeFor, failed, maxRequestBytes
     tree.find(method, path) ?? (path.includes('%') ? tree.find(method, path.replaceAll('%', '%25')) : null);
   const allowedMethods = (path: string): string[] => METHODS.filter((method) => find(method, path) !== null);
 
-  const limitOf = (row: RouteRow): number => (row.bodyLimit === 'setting' ? maxRequestBytes : row.bodyLimit);
+  const limitOf = (row: RouteRow): number =>
+    typeof row.bodyLimit === 'number' ? row.bodyLimit : bodyLimits[row.bodyLimit];
 
   return async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = request.url ?? '/';
@@ -58,7 +59,7 @@ export function createRouter({ rows, identify, scopeFor, failed, maxRequestBytes
         const identified = identify(requireCredential(request.headers));
         caller = identified instanceof Promise ? await identified : identified;
       }
-      const read = row.method === 'GET' ? NO_BODY : readBody(request, limitOf(row));
+      const read = row.method === 'GET' ? NO_BODY : readBody(request, limitOf(row), row.bodyWithinMs);
       const body = read instanceof Promise ? await read : read;
       const search = mark === -1 ? '' : url.slice(mark + 1);
       const { params } = found;

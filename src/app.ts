@@ -20,6 +20,7 @@ import { schema } from '../schema/index.ts';
 import { DomainError, InvalidInput, Unavailable } from './domain/errors.ts';
 import { FreeTierUsedUp } from './domain/free-tier/free-tier.ts';
 import { createPace } from './domain/pace.ts';
+import { createSlots } from './domain/slots.ts';
 import { createEdge } from './edge.ts';
 import type { CallRecord } from './gateway/gateway.ts';
 import { createCatalogKeyRing } from './gateway/create-catalog-key-ring.ts';
@@ -179,6 +180,10 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     keyRing,
     keySmith,
     metrics: createMetrics({ catalog, clock: systemClock }),
+    otlp: {
+      limits: settings.otlp.limits,
+      unpacking: createSlots(settings.otlp.concurrentIngests, 'exports are being unpacked'),
+    },
     bus,
     clock: systemClock,
     ids: randomIds,
@@ -206,7 +211,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     identify: keyRing.identify,
     scopeFor: scopes.forRequest,
     failed: failureLog(log),
-    maxRequestBytes: settings.maxRequestBytes,
+    bodyLimits: { setting: settings.maxRequestBytes, otlp: settings.otlp.limits.bodyBytes },
   });
 
   const koa = new Koa();

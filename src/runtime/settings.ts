@@ -8,6 +8,7 @@ import { proxyFault, trustsEveryone } from './client-network.ts';
 import { ConfigError, type ConfigFault, type FileSettings, MOST_DAILY_CALLS, readConfigFile } from './config-file.ts';
 import { ADMIN_KEY_FORM, keepAdminKey, openDataFolder } from './data-folder.ts';
 import { LOG_LEVELS, type LogLevel } from './log.ts';
+import { type OtlpSettings, readOtlp } from './otlp-settings.ts';
 
 /** Everything the process is told, read once and checked whole. */
 export interface Settings {
@@ -33,6 +34,8 @@ export interface Settings {
   readonly graphiql: boolean;
   /** Selling access to the catalog. */
   readonly billing: BillingSettings;
+  /** What exports to `/v1/traces` may ask. */
+  readonly otlp: OtlpSettings;
   readonly catalogUrl: string | null;
   readonly catalogRefreshSeconds: number;
   /** Calls of the catalog a client without a key may make in a UTC day; zero allows none. */
@@ -124,6 +127,7 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, sm
   if (configured) checkMasterKey(configured, { host, source: keySource, env, faults, warnings });
   if (trustedProxies.some(trustsEveryone))
     warnings.push('Every address is trusted as a proxy: anyone can invent the address that free calls are counted by.');
+  const otlp = readOtlp(env, (fault) => faults.push(fault));
   const billing = readBilling(env, file, (fault) => faults.push(fault));
   if (billing.secretKey !== null && billing.publicUrl === null && !LOOPBACK.has(host))
     warnings.push('Access is sold, but PROXY_BASE_URL is not set: buyers are sent back to the address listened on.');
@@ -149,6 +153,7 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, sm
     introspection: file.introspection ?? true,
     graphiql: file.graphiql ?? true,
     billing,
+    otlp,
     catalogUrl: env['LITELLM_MODEL_COST_MAP_URL'] || null,
     catalogRefreshSeconds,
     catalogDailyLimit,

@@ -10,7 +10,9 @@ import type { ChatDelta } from '../../src/domain/chat/chat.ts';
 import { Unauthenticated } from '../../src/domain/errors.ts';
 import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
 import { ZERO_USD } from '../../src/domain/money.ts';
+import { createSlots } from '../../src/domain/slots.ts';
 import type { SpendRow } from '../../src/domain/spend/spend-row.ts';
+import { DEFAULT_OTLP_LIMITS } from '../../src/domain/traces/otlp-limits.ts';
 import type { Span } from '../../src/domain/traces/span.ts';
 import type { Gateway, GatewayCall } from '../../src/gateway/gateway.ts';
 import { createGraphQL } from '../../src/graphql.ts';
@@ -194,6 +196,7 @@ export async function openGraph(
     keyRing: { identify: identifyByName, forget() {} },
     keySmith,
     metrics: { read: async () => ({ contentType: 'text/plain', text: '' }) },
+    otlp: { limits: DEFAULT_OTLP_LIMITS, unpacking: createSlots(2, 'exports') },
     bus,
     clock: { now: () => NOW, monotonicMs: () => performance.now() },
     ids: randomIds,

@@ -1,15 +1,8 @@
+import type { OtlpLimits } from '../../domain/traces/otlp-limits.ts';
 import { type RawSpan, SPAN_KINDS } from '../../domain/traces/span.ts';
 import { type JsonObject, isObject, parseJson } from './json-text.ts';
 import { attributesOf, enumOf, idOf, messageOf, messagesOf, nanosOf, textOf } from './json-values.ts';
-import {
-  type Allowance,
-  allowanceOf,
-  assertCount,
-  type OtlpLimits,
-  spendHolder,
-  spendSpan,
-  undecodable,
-} from './limits.ts';
+import { type Allowance, allowanceOf, assertCount, spendHolder, spendSpan, undecodable } from './limits.ts';
 import { assertLink, assertSpan, eventTime, spanKindOf, spanStatusOf } from './span-rules.ts';
 
 const STATUS_CODES = ['UNSET', 'OK', 'ERROR'];

@@ -1,3 +1,4 @@
+import type { OtlpLimits } from '../../domain/traces/otlp-limits.ts';
 import type { Attributes, AttributeValue, RawSpan } from '../../domain/traces/span.ts';
 import { setAttribute } from './attributes.ts';
 import { readKey } from './key-cache.ts';
@@ -6,7 +7,7 @@ import {
   allowanceOf,
   assertCount,
   assertDepth,
-  type OtlpLimits,
+  grantNodesOfSpans,
   spendHolder,
   spendNode,
   spendSpan,
@@ -117,6 +118,7 @@ function readInstrumentationScope(reader: Reader, end: number, scope: Instrument
 function readSpan(reader: Reader, end: number, resource: Resource, scope: InstrumentationScope): RawSpan {
   const index = reader.spans.length;
   spendSpan(reader.allowance);
+  grantNodesOfSpans(reader.allowance);
   let traceId = '';
   let spanId = '';
   let parentSpanId = '';

@@ -1,9 +1,9 @@
 import { InvalidInput } from '../../domain/errors.ts';
+import { DEFAULT_OTLP_LIMITS, type OtlpLimits } from '../../domain/traces/otlp-limits.ts';
 import type { RawSpan } from '../../domain/traces/span.ts';
 import { otlpMediaType } from './answer.ts';
 import { decodeJson } from './decode-json.ts';
 import { decodeProtobuf } from './decode-protobuf.ts';
-import { DEFAULT_OTLP_LIMITS, type OtlpLimits } from './limits.ts';
 
 /**
  * The spans of an export, by the Content-Type it came with; none means protobuf. Throws InvalidInput for

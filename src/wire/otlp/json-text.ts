@@ -1,4 +1,4 @@
-import { type Allowance, assertDepth, spendNode, undecodable } from './limits.ts';
+import { type Allowance, assertDepth, assertNodes, grantNodesOfSpans, spendNode, undecodable } from './limits.ts';
 
 /** A JSON object whose members have not been looked at. */
 export interface JsonObject {
@@ -32,8 +32,16 @@ function exactInteger(_name: string, value: unknown, context?: { readonly source
   return context?.source !== undefined && INTEGER.test(context.source) ? BigInt(context.source) : value;
 }
 
-/** Walks the bytes without building anything; whether they are valid JSON is the parser's to say. */
+/**
+ * Walks the bytes without building anything; whether they are valid JSON is the parser's to say. Spans are known by
+ * the key of their id, wherever in them it stands, so what they bring is granted before and taken back if they do not come.
+ */
 function payForShape(body: Buffer, allowance: Allowance): boolean {
+  const { spans } = allowance.limits;
+  const owed = allowance.nodes;
+  grantNodesOfSpans(allowance, spans);
+  const granted = allowance.nodes - owed;
+  let spanIds = 0;
   let at = 0;
   let depth = 0;
   let hasLongNumbers = false;
@@ -41,6 +49,7 @@ function payForShape(body: Buffer, allowance: Allowance): boolean {
     switch (body[at] ?? 0) {
       case 0x22: // "
         spendNode(allowance);
+        if (isSpanId(body, at)) spanIds++;
         at = endOfString(body, at + 1);
         break;
       case 0x7b: // {
@@ -70,7 +79,17 @@ function payForShape(body: Buffer, allowance: Allowance): boolean {
       }
     }
   }
+  allowance.nodes -= granted;
+  grantNodesOfSpans(allowance, spanIds);
+  assertNodes(allowance);
   return hasLongNumbers;
+}
+
+const SPAN_ID = Buffer.from('"spanId"');
+
+function isSpanId(body: Buffer, at: number): boolean {
+  for (let place = 0; place < SPAN_ID.length; place++) if (body[at + place] !== SPAN_ID[place]) return false;
+  return true;
 }
 
 /** Most strings are shorter than this, and finding their end by hand is then quicker than a native search. */

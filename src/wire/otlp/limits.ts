@@ -1,37 +1,5 @@
 import { InvalidInput, TooLarge } from '../../domain/errors.ts';
-
-/** How much one export may ask of us. Crossing any of these refuses the whole export as TooLarge. */
-export interface OtlpLimits {
-  /** Bytes of body, as received and again once inflated. The door holds this one. */
-  readonly bodyBytes: number;
-  /** Nesting of messages (protobuf) or of objects and arrays (JSON). */
-  readonly depth: number;
-  /** Protobuf fields, or JSON keys and values. */
-  readonly nodes: number;
-  readonly spans: number;
-  /** Attributes of one resource, instrumentation scope, span, event or link. */
-  readonly attributes: number;
-  /** Events of one span. */
-  readonly events: number;
-  /** Links of one span. */
-  readonly links: number;
-  /**
-   * What decoding may make of the body: bytes of every text and binary value, plus 16 for every value and
-   * 128 for every span, event, link, resource and instrumentation scope. What spans share counts once.
-   */
-  readonly decodedBytes: number;
-}
-
-export const DEFAULT_OTLP_LIMITS: OtlpLimits = {
-  bodyBytes: 16_777_216,
-  depth: 32,
-  nodes: 65_536,
-  spans: 4_096,
-  attributes: 256,
-  events: 256,
-  links: 256,
-  decodedBytes: 16_777_216,
-};
+import type { OtlpLimits } from '../../domain/traces/otlp-limits.ts';
 
 /** What is left of an export's allowance while it is read. */
 export interface Allowance {
@@ -43,13 +11,27 @@ export interface Allowance {
 
 const VALUE_BYTES = 16;
 const HOLDER_BYTES = 128;
+/** A span brings this part of the bound on nodes: by default room for the 128 attributes SDKs stop at, in JSON. */
+const SPANS_SHARE = 64;
 
 export function allowanceOf(limits: OtlpLimits): Allowance {
   return { limits, nodes: limits.nodes, spans: limits.spans, decodedBytes: limits.decodedBytes };
 }
 
 export function spendNode(allowance: Allowance): void {
-  if (--allowance.nodes < 0) throw new TooLarge('The export has too many fields.', allowance.limits.nodes);
+  allowance.nodes--;
+  assertNodes(allowance);
+}
+
+/** Refuses an export that has spent more fields than it had. */
+export function assertNodes({ nodes, limits }: Allowance): void {
+  if (nodes < 0) throw new TooLarge('The export has too many fields.', limits.nodes);
+}
+
+/** Gives an export the room that its spans bring; no more of them count than there may be. */
+export function grantNodesOfSpans(allowance: Allowance, spans = 1): void {
+  const { limits } = allowance;
+  allowance.nodes += Math.min(spans, limits.spans) * Math.floor(limits.nodes / SPANS_SHARE);
 }
 
 /** Pays for one value of this many bytes. */

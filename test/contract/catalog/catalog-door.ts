@@ -47,7 +47,7 @@ export async function openCatalogDoor(
       loaders: createLoaders(platform.stores, caller),
     }),
     failed: () => {},
-    maxRequestBytes: 1024,
+    bodyLimits: { setting: 1024, otlp: 1024 },
   });
   const server = createServer((request, response) => void serve(request, response));
   await new Promise<void>((resolve) => {

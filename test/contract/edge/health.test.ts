@@ -53,7 +53,7 @@ describe('probes', () => {
     const platform = { draining: () => draining, stores: { ping } } as unknown as Platform;
     const serve = createRouter({
       rows: healthRoutes,
-      maxRequestBytes: 0,
+      bodyLimits: { setting: 0, otlp: 0 },
       identify: () => {
         throw new Error('nobody is asked for a key');
       },

@@ -26,6 +26,15 @@ const rows: readonly RouteRow[] = [
     paths: ['/v1/echo', '/echo'],
     handle: ({ body, search }) => json({ body: Buffer.from(body).toString(), search }),
   },
+  {
+    ...facts,
+    name: 'echo.soon',
+    method: 'POST',
+    paths: ['/soon'],
+    bodyLimit: 'otlp',
+    bodyWithinMs: 50,
+    handle: ({ body }) => json(body.length),
+  },
   { ...facts, name: 'echo.id', method: 'GET', paths: ['/things/*'], handle: ({ params }) => json(params['*']) },
   {
     ...facts,
@@ -75,7 +84,7 @@ let url: string;
 beforeAll(async () => {
   const serve = createRouter({
     rows,
-    maxRequestBytes: 1_000,
+    bodyLimits: { setting: 1_000, otlp: 100 },
     identify(key) {
       if (key === 'sk-good') return { role: 'proxy_admin', keyHash: 'h', key: null, teamId: null, userId: null };
       throw new Unauthenticated('Invalid proxy server token passed.', 'unknown');
@@ -140,6 +149,29 @@ describe('a request', () => {
     const [answer] = await once(request, 'response');
     expect(answer.statusCode).toBe(200);
     answer.resume();
+  });
+});
+
+describe('a body that takes longer than its row waits', () => {
+  it('is 503, to be sent again; one that comes in time is read', async () => {
+    expect((await ask('/soon', { method: 'POST', body: 'x'.repeat(100) })).body).toBe(100);
+    const request = httpRequest(`${url}/soon`, { method: 'POST', headers: { 'content-length': '10' } });
+    request.write('x');
+    const [answer] = await once(request, 'response');
+    expect([answer.statusCode, answer.headers['retry-after']]).toEqual([503, '2']);
+    expect(JSON.parse(String(await answer.toArray()))).toEqual({
+      error: {
+        message: 'The body took too long to come.',
+        type: 'service_unavailable',
+        param: null,
+        code: '503',
+      },
+    });
+    request.destroy();
+  });
+
+  it('is bounded by the setting its row names', async () => {
+    expect((await ask('/soon', { method: 'POST', body: 'x'.repeat(101) })).status).toBe(400);
   });
 });
 
@@ -266,6 +298,6 @@ describe('a failure', () => {
   it('is told to the log once, with its cause', async () => {
     failures.length = 0;
     await ask('/fail/bug');
-    expect(failures).toEqual([{ row: rows[3], status: 500, error: expect.any(TypeError) }]);
+    expect(failures).toEqual([{ row: rows[4], status: 500, error: expect.any(TypeError) }]);
   });
 });

@@ -6,10 +6,14 @@ import type { Platform } from '../../../resolvers/scope.ts';
 import { createRouter } from '../../../rest-shims/router.ts';
 import { traceRoutes } from '../../../rest-shims/traces.ts';
 import { Unavailable } from '../../../src/domain/errors.ts';
+import { createSlots } from '../../../src/domain/slots.ts';
+import { DEFAULT_OTLP_LIMITS } from '../../../src/domain/traces/otlp-limits.ts';
 import { createBus } from '../../../src/runtime/bus.ts';
 import { aClient } from '../../support/free-tier.ts';
 import { createMemoryTraceStore } from '../../support/memory-trace-store.ts';
 import { answered, otlpExport, otlpSpan } from './trace-client.ts';
+
+const otlp = { limits: DEFAULT_OTLP_LIMITS, unpacking: createSlots(1, 'exports are being unpacked') };
 
 let server: Server;
 beforeAll(async () => {
@@ -18,7 +22,7 @@ beforeAll(async () => {
     ingest: () => Promise.reject(new Unavailable('Too many exports are waiting to be stored.')),
   };
   // The trace operations use nothing else of the platform.
-  const platform = { stores: { traces }, bus: createBus() } as unknown as Platform;
+  const platform = { stores: { traces }, bus: createBus(), otlp } as unknown as Platform;
   const serve = createRouter({
     rows: traceRoutes,
     identify: () => ({ role: 'proxy_admin', keyHash: 'k', key: null, teamId: null, userId: null }),
@@ -30,7 +34,7 @@ beforeAll(async () => {
       loaders: createLoaders(platform.stores, caller),
     }),
     failed: () => {},
-    maxRequestBytes: 1024,
+    bodyLimits: { setting: 1024, otlp: 4 << 20 },
   });
   server = createServer((request, response) => void serve(request, response));
   await new Promise<void>((resolve) => {
@@ -42,12 +46,26 @@ afterAll(() => {
   server.closeAllConnections();
 });
 
-it('traces.ingest 503: a store that takes no more is worth another try in two seconds', async () => {
-  const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/traces`, {
+const sendSpan = (): Promise<Response> =>
+  fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/traces`, {
     method: 'POST',
     headers: { authorization: 'Bearer sk-any', 'content-type': 'application/json' },
     body: JSON.stringify(otlpExport(otlpSpan('1', 0, 1))),
   });
+
+it('traces.ingest 503: all places for unpacking are taken', async () => {
+  const free = otlp.unpacking.take();
+  const response = await sendSpan();
+  free();
+  expect(response.headers.get('retry-after')).toBe('2');
+  expect(await answered(Promise.resolve(response))).toEqual([
+    503,
+    { message: 'Too many exports are being unpacked at once. Try again shortly.' },
+  ]);
+});
+
+it('traces.ingest 503: a store that takes no more is worth another try in two seconds', async () => {
+  const response = await sendSpan();
   expect(response.headers.get('retry-after')).toBe('2');
   expect(await answered(Promise.resolve(response))).toEqual([
     503,

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DEFAULT_OTLP_LIMITS } from '../../../src/wire/otlp/limits.ts';
+import { DEFAULT_OTLP_LIMITS } from '../../../src/domain/traces/otlp-limits.ts';
 import { encodeOtlpError } from '../../../src/wire/otlp/answer.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import {

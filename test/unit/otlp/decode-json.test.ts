@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidInput, TooLarge } from '../../../src/domain/errors.ts';
 import { decodeJson } from '../../../src/wire/otlp/decode-json.ts';
-import { DEFAULT_OTLP_LIMITS } from '../../../src/wire/otlp/limits.ts';
+import { DEFAULT_OTLP_LIMITS } from '../../../src/domain/traces/otlp-limits.ts';
 import { asOtlpJson, randomExport, seeded } from '../../support/random-export.ts';
 
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
@@ -164,6 +164,25 @@ describe('limits of JSON, at the edge and one beyond', () => {
     const body = (numbers: number) => `{"resourceSpans":[],"x":[${Array(numbers).fill(1).join(',')}]}`;
     expect(decode(body(65_536 - 5))).toEqual([]);
     expect(() => decode(body(65_536 - 4))).toThrow(TooLarge);
+  });
+
+  it('what ordinary spans carry is not counted, wherever in them their id stands', () => {
+    const attributes = Array.from({ length: 128 }, (_, index) => ({ key: `k${index}`, value: { stringValue: 'v' } }));
+    const { spanId, ...rest } = aSpan({ attributes });
+    const body = exportOf(...Array.from({ length: 512 }, () => ({ ...rest, spanId })));
+    expect(decode(body)).toHaveLength(512);
+  });
+
+  it('each span brings room for a sixty-fourth of the keys and values, up to as many as there may be', () => {
+    const span = '{"spanId":""}';
+    const body = (spans: number, numbers: number) =>
+      `[[${Array(spans).fill(span).join(',')}],[${Array(numbers).fill(1).join(',')}]]`;
+    // Two lists in one, three for every span; a list is no export, but is counted before that shows.
+    const room = (spans: number) => 640 + 10 * spans - 3 - 3 * spans;
+    const limits = { nodes: 640, spans: 4 };
+    expect(() => decode(body(3, room(3)), limits)).toThrow(InvalidInput);
+    expect(() => decode(body(3, room(3) + 1), limits)).toThrow(TooLarge);
+    expect(() => decode(body(5, room(5)), limits)).toThrow(TooLarge);
   });
 
   it('counts keys and values between any white space, and not what stands inside strings', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { InvalidInput, TooLarge } from '../../../src/domain/errors.ts';
 import { decodeExport } from '../../../src/wire/otlp/decode.ts';
 import { decodeProtobuf } from '../../../src/wire/otlp/decode-protobuf.ts';
-import { DEFAULT_OTLP_LIMITS } from '../../../src/wire/otlp/limits.ts';
+import { DEFAULT_OTLP_LIMITS } from '../../../src/domain/traces/otlp-limits.ts';
 import { encodeExport } from '../../support/otlp-oracle.ts';
 import { randomExport, seeded } from '../../support/random-export.ts';
 
@@ -133,6 +133,23 @@ describe('limits, at the edge and one beyond', () => {
     const fields = (count: number) => Uint8Array.from({ length: count * 2 }, (_, at) => (at % 2 === 0 ? 0x78 : 1));
     expect(decode(fields(full.nodes))).toEqual([]);
     expect(() => decode(fields(full.nodes + 1))).toThrow(TooLarge);
+  });
+
+  it('what ordinary spans carry is not counted against the fields of an export', () => {
+    const attributes = Array.from({ length: 128 }, (_, index) => ({ key: `k${index}`, value: { stringValue: 'v' } }));
+    const spans = Array.from({ length: 512 }, () => aSpan({ attributes }));
+    expect(decode(exportOf(...spans))).toHaveLength(512);
+  });
+
+  it('each span brings room for a sixty-fourth of the fields', () => {
+    const listed = (count: number) => ({
+      arrayValue: { values: Array.from({ length: count }, () => ({ boolValue: true })) },
+    });
+    const body = (count: number) => exportOf(aSpan({ name: 'n', attributes: [{ key: 'k', value: listed(count) }] }));
+    // Three messages, five fields of the span, and four down to the list are twelve; a value in the list is two.
+    const most = (full.nodes + full.nodes / 64 - 12) / 2;
+    expect(decode(body(most))).toHaveLength(1);
+    expect(() => decode(body(most + 1))).toThrow(TooLarge);
   });
 
   it('32 levels of nesting', () => {

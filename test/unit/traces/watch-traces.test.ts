@@ -4,6 +4,7 @@ import type { Platform, Scope } from '../../../resolvers/scope.ts';
 import { ingestTraces, type TraceUpdate, watchTraces } from '../../../resolvers/traces.ts';
 import type { Caller } from '../../../src/domain/caller.ts';
 import { Unauthenticated } from '../../../src/domain/errors.ts';
+import { DEFAULT_OTLP_LIMITS } from '../../../src/domain/traces/otlp-limits.ts';
 import { createBus } from '../../../src/runtime/bus.ts';
 import { aClient } from '../../support/free-tier.ts';
 import { createMemoryTraceStore } from '../../support/memory-trace-store.ts';
@@ -21,7 +22,8 @@ const caller = (keyHash: string, teamId: string | null = null): Caller => ({
 function aHouse() {
   const bus = createBus({ queueLimit: QUEUE_LIMIT });
   // The trace operations use nothing else of the platform.
-  const platform = { stores: { traces: createMemoryTraceStore() }, bus } as unknown as Platform;
+  const otlp = { limits: DEFAULT_OTLP_LIMITS };
+  const platform = { stores: { traces: createMemoryTraceStore() }, bus, otlp } as unknown as Platform;
   const scope = (who: Caller | null, signal = new AbortController().signal): Scope => ({
     platform,
     caller: who,

@@ -1,0 +1,41 @@
+/** How much one export may ask of us. Crossing any of these but the last refuses the whole export as TooLarge. */
+export interface OtlpLimits {
+  /** Bytes of body, as received and again once inflated. The door holds this one. */
+  readonly bodyBytes: number;
+  /** Nesting of messages (protobuf) or of objects and arrays (JSON). */
+  readonly depth: number;
+  /**
+   * Protobuf fields, or JSON keys and values, beside what its spans may have for themselves: each brings room for a
+   * sixty-fourth as many (ADR 0024).
+   */
+  readonly nodes: number;
+  readonly spans: number;
+  /** Attributes of one resource, instrumentation scope, span, event or link. */
+  readonly attributes: number;
+  /** Events of one span. */
+  readonly events: number;
+  /** Links of one span. */
+  readonly links: number;
+  /**
+   * What decoding may make of the body: bytes of every text and binary value, plus 16 for every value and
+   * 128 for every span, event, link, resource and instrumentation scope. What spans share counts once.
+   */
+  readonly decodedBytes: number;
+  /** Bytes kept of one attribute, input or output; what is longer is cut, not refused. */
+  readonly valueBytes: number;
+}
+
+export const DEFAULT_OTLP_LIMITS: OtlpLimits = {
+  bodyBytes: 16_777_216,
+  depth: 32,
+  nodes: 65_536,
+  spans: 4_096,
+  attributes: 256,
+  events: 256,
+  links: 256,
+  decodedBytes: 16_777_216,
+  valueBytes: 65_536,
+};
+
+/** Exports that are unpacked at one time, where nothing else is set. */
+export const DEFAULT_CONCURRENT_INGESTS = 2;

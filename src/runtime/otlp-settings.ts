@@ -1,0 +1,48 @@
+import { DEFAULT_CONCURRENT_INGESTS, DEFAULT_OTLP_LIMITS, type OtlpLimits } from '../domain/traces/otlp-limits.ts';
+import type { ConfigFault } from './config-file.ts';
+
+/** What exports may ask of the process. */
+export interface OtlpSettings {
+  readonly limits: OtlpLimits;
+  /** Exports unpacked at one time; one more is told to come again. */
+  readonly concurrentIngests: number;
+}
+
+/** A buffer in one piece ends there on every platform. */
+const MOST = 2 ** 31 - 1;
+
+const LIMIT_VARIABLES: Readonly<Record<keyof OtlpLimits, string>> = {
+  bodyBytes: 'OTLP_MAX_BODY_BYTES',
+  depth: 'OTLP_MAX_DECODE_DEPTH',
+  nodes: 'OTLP_MAX_DECODE_NODES',
+  spans: 'OTLP_MAX_SPANS',
+  attributes: 'OTLP_MAX_ATTRIBUTES',
+  events: 'OTLP_MAX_EVENTS',
+  links: 'OTLP_MAX_LINKS',
+  decodedBytes: 'OTLP_MAX_DECODED_SPAN_BYTES',
+  valueBytes: 'OTLP_MAX_ATTRIBUTE_VALUE_BYTES',
+};
+
+/** Deeper nesting than this the parsers do not take, whatever is set. */
+const MOST_DEPTH = 100;
+
+/** Reads `OTLP_MAX_…`. A value that is no whole number from 1 on is told to `fault`. */
+export function readOtlp(env: NodeJS.ProcessEnv, fault: (fault: ConfigFault) => void): OtlpSettings {
+  const countOf = (name: string, otherwise: number, most = MOST): number => {
+    const value = env[name];
+    if (value === undefined || value === '') return otherwise;
+    const count = /^\d+$/.test(value) ? Number(value) : 0;
+    if (count >= 1 && count <= most) return count;
+    fault({
+      source: 'environment',
+      line: null,
+      key: name,
+      message: `"${value}" is not a whole number from 1 to ${most}`,
+    });
+    return otherwise;
+  };
+  const limits: Record<keyof OtlpLimits, number> = { ...DEFAULT_OTLP_LIMITS };
+  for (const [limit, name] of Object.entries(LIMIT_VARIABLES) as [keyof OtlpLimits, string][])
+    limits[limit] = countOf(name, DEFAULT_OTLP_LIMITS[limit], limit === 'depth' ? MOST_DEPTH : MOST);
+  return { limits, concurrentIngests: countOf('OTLP_MAX_CONCURRENT_INGESTS', DEFAULT_CONCURRENT_INGESTS) };
+}

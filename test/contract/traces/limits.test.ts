@@ -1,0 +1,196 @@
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { encodeOtlpError } from '../../../src/wire/otlp/answer.ts';
+import { encodeExport } from '../../support/otlp-oracle.ts';
+import { protobufField } from '../../support/protobuf-field.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+import {
+  answered,
+  answeredBytes,
+  as,
+  makeKey,
+  otlpExport,
+  otlpSpan,
+  send,
+  sendBytes,
+  START_MS,
+  TRACE_ID,
+} from './trace-client.ts';
+
+const PROTOBUF = { 'content-type': 'application/x-protobuf' };
+const JSON_TYPE = { 'content-type': 'application/json' };
+const GZIP = { 'content-encoding': 'gzip' };
+const TOO_DEEP = 'The export is nested too deeply.';
+const TOO_MANY_SPANS = 'The export has too many spans.';
+
+const asProtobuf = (message: string): string => Buffer.from(encodeOtlpError(message).body).toString();
+const protobufSpan = {
+  traceId: Uint8Array.fromHex(TRACE_ID),
+  spanId: Uint8Array.fromHex('b7ad6b7169203331'),
+  startTimeUnixNano: String(BigInt(START_MS) * 1_000_000n),
+  endTimeUnixNano: String(BigInt(START_MS) * 1_000_000n),
+};
+
+const exportedSpan = (span: Record<string, unknown>): Uint8Array =>
+  encodeExport({ resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] });
+
+/** `resourceSpans { scopeSpans { … } }` */
+const exportOf = (spans: Uint8Array): Uint8Array => protobufField(0x0a, protobufField(0x12, spans));
+
+function manySpans(count: number): Uint8Array {
+  const span = exportedSpan(protobufSpan).subarray(4);
+  return exportOf(Buffer.concat(Array.from({ length: count }, () => span)));
+}
+
+/** A span whose attribute is a list in a list in a list, further than an encoder goes. */
+function deepSpan(levels: number): Uint8Array {
+  let value: Uint8Array = new Uint8Array(0);
+  for (let level = 0; level < levels; level++) value = protobufField(0x2a, protobufField(0x0a, value));
+  const attribute = protobufField(0x4a, protobufField(0x12, value));
+  return exportOf(protobufField(0x12, Buffer.concat([exportedSpan(protobufSpan).subarray(6), attribute])));
+}
+
+const deep = (levels: number): unknown => (levels === 0 ? {} : { arrayValue: { values: [deep(levels - 1)] } });
+
+describe('an export that asks too much', () => {
+  let app: TestApp;
+  let key: string;
+  beforeAll(async () => {
+    app = await startApp();
+    key = await makeKey(app);
+  });
+  afterAll(() => app.stop());
+  /** What was answered, and what of it is stored. */
+  async function attempt(answer: Promise<readonly unknown[]>): Promise<readonly unknown[]> {
+    const said = await answer;
+    const everything = await app.call('GET', '/v1/traces?start_ms=0&end_ms=9000000000000', undefined, as(key));
+    const { data }: { readonly data: readonly unknown[] } = await everything.json();
+    return [...said, data];
+  }
+
+  it('traces.ingest 413: attributes 300 deep, in both encodings', async () => {
+    expect(await attempt(answeredBytes(sendBytes(app, deepSpan(300), { ...PROTOBUF, ...as(key) })))).toEqual([
+      413,
+      'application/x-protobuf',
+      asProtobuf(TOO_DEEP),
+      [],
+    ]);
+    const json = otlpExport(otlpSpan('1', 0, 1, {}, { attributes: [{ key: 'k', value: deep(300) }] }));
+    expect(await attempt(answered(send(app, json, as(key))))).toEqual([413, { message: TOO_DEEP }, []]);
+  });
+
+  it('traces.ingest 413: a million spans, packed small', async () => {
+    // 15 MB of spans are what fits into the body once it is inflated.
+    const body = manySpans(300_000);
+    expect(body.length).toBeLessThan(16_777_216);
+    expect(await attempt(answeredBytes(sendBytes(app, gzipSync(body), { ...PROTOBUF, ...GZIP, ...as(key) })))).toEqual([
+      413,
+      'application/x-protobuf',
+      asProtobuf(TOO_MANY_SPANS),
+      [],
+    ]);
+    const million = gzipSync(manySpans(1_000_000));
+    expect(await attempt(answeredBytes(sendBytes(app, million, { ...PROTOBUF, ...GZIP, ...as(key) })))).toEqual([
+      413,
+      'application/x-protobuf',
+      asProtobuf('The body is larger than 16777216 bytes once inflated.'),
+      [],
+    ]);
+  });
+
+  it('traces.ingest 413: a gzip bomb that says it is small', async () => {
+    // Two members: the length at the end is that of the last.
+    const bomb = Buffer.concat([gzipSync(new Uint8Array(17_000_000)), gzipSync(new Uint8Array(1))]);
+    expect(await attempt(answered(sendBytes(app, bomb, { ...JSON_TYPE, ...GZIP, ...as(key) })))).toEqual([
+      413,
+      { message: 'The body is larger than 16777216 bytes once inflated.' },
+      [],
+    ]);
+  });
+
+  it('traces.ingest 413: more keys and values than a body may have', async () => {
+    const body = `{"resourceSpans":[],"x":[${Array(70_000).fill(1).join(',')}]}`;
+    expect(await attempt(answered(send(app, body, as(key))))).toEqual([
+      413,
+      { message: 'The export has too many fields.' },
+      [],
+    ]);
+  });
+
+  it.each([
+    ['zero ids', { traceId: '0'.repeat(32) }, 'trace_id must be 16 bytes, not all zero'],
+    ['a zero parent', { parentSpanId: '0'.repeat(16) }, 'parent_span_id must be empty or 8 bytes, not all zero'],
+    ['reversed times', { endTimeUnixNano: '1' }, 'end time must not be before start time'],
+    [
+      'a time past 2^63',
+      { endTimeUnixNano: '9223372036854775808' },
+      'start and end times must be nanoseconds between 0 and 2^63-1',
+    ],
+  ])('traces.ingest 400: %s', async (_what, differing, fault) => {
+    const spans = [otlpSpan('1', 0, 1), otlpSpan('2', 0, 1, {}, differing)];
+    expect(await attempt(answered(send(app, otlpExport(...spans), as(key))))).toEqual([
+      400,
+      { message: `Span 1 of the export is invalid: ${fault}.` },
+      [],
+    ]);
+  });
+});
+
+it('an attribute of 65 KiB and more is kept to its first 64 KiB', async () => {
+  const app = await startApp();
+  try {
+    const text = 'ä'.repeat(40_000);
+    expect((await send(app, otlpExport(otlpSpan('1', 0, 1, { big: text, 'input.value': text })))).status).toBe(200);
+    const path = `/v1/traces/${TRACE_ID}/spans/${'1'.repeat(16)}`;
+    const span: unknown = await (await app.call('GET', path)).json();
+    const kept = `${'ä'.repeat(32_768)}…[truncated 14464 bytes]`;
+    expect(span).toMatchObject({ attributes: { big: kept, 'input.value': kept }, input: '' });
+  } finally {
+    await app.stop();
+  }
+});
+
+it('every limit is a setting', async () => {
+  const app = await startApp({
+    env: {
+      OTLP_MAX_BODY_BYTES: '2000',
+      OTLP_MAX_DECODE_DEPTH: '14',
+      OTLP_MAX_DECODE_NODES: '128',
+      OTLP_MAX_SPANS: '2',
+      OTLP_MAX_ATTRIBUTES: '2',
+      OTLP_MAX_EVENTS: '1',
+      OTLP_MAX_LINKS: '1',
+      OTLP_MAX_DECODED_SPAN_BYTES: '1500',
+      OTLP_MAX_ATTRIBUTE_VALUE_BYTES: '8',
+    },
+  });
+  const messageFor = async (body: unknown): Promise<unknown> => {
+    const [status, answer] = await answered(send(app, body));
+    return [status, answer];
+  };
+  const tooMany = (kind: string) => [413, { message: `A span, resource or scope of the export has too many ${kind}.` }];
+  const link = { traceId: '1'.repeat(32), spanId: '2'.repeat(16) };
+  try {
+    expect(await messageFor(otlpExport(otlpSpan('1', 0, 1, { k: '0123456789' })))).toEqual([200, {}]);
+    const path = `/v1/traces/${TRACE_ID}/spans/${'1'.repeat(16)}`;
+    expect(await (await app.call('GET', path)).json()).toMatchObject({
+      attributes: { k: '01234567…[truncated 2 bytes]' },
+    });
+    expect(await messageFor(otlpExport(otlpSpan('2', 0, 1, { a: 1, b: 2, c: 3 })))).toEqual(tooMany('attributes'));
+    expect(await messageFor(otlpExport(otlpSpan('2', 0, 1, {}, { events: [{}, {}] })))).toEqual(tooMany('events'));
+    expect(await messageFor(otlpExport(otlpSpan('2', 0, 1, {}, { links: [link, link] })))).toEqual(tooMany('links'));
+    const spans = ['2', '3', '4'].map((digit) => otlpSpan(digit, 0, 1));
+    expect(await messageFor(otlpExport(...spans))).toEqual([413, { message: TOO_MANY_SPANS }]);
+    expect(await messageFor(otlpExport(otlpSpan('2', 0, 1, { k: 'x'.repeat(1_200) })))).toEqual([
+      413,
+      { message: 'The export is too large once decoded.' },
+    ]);
+    expect(await messageFor({ x: Array(140).fill(1) })).toEqual([413, { message: 'The export has too many fields.' }]);
+    const nested = otlpSpan('2', 0, 1, {}, { attributes: [{ key: 'k', value: deep(3) }] });
+    expect(await messageFor(otlpExport(nested))).toEqual([413, { message: TOO_DEEP }]);
+    const [status] = await answeredBytes(sendBytes(app, new Uint8Array(2_001), PROTOBUF));
+    expect(status).toBe(413);
+  } finally {
+    await app.stop();
+  }
+});

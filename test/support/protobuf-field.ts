@@ -1,0 +1,8 @@
+/** A length-delimited protobuf field: its tag of one byte, its length, what is in it. For what an encoder would refuse. */
+export function protobufField(tag: number, content: Uint8Array): Uint8Array {
+  const length: number[] = [];
+  for (let rest = content.length; ; rest = Math.floor(rest / 128)) {
+    length.push((rest % 128) | (rest > 127 ? 0x80 : 0));
+    if (rest <= 127) return Buffer.concat([Uint8Array.of(tag, ...length), content]);
+  }
+}
