@@ -1,5 +1,5 @@
 import { InvalidInput, type Issue } from '../src/domain/errors.ts';
-import { MOST_NESTING, nestsTooDeep } from '../src/wire/json-nesting.ts';
+import { MOST_NESTING, nestsTooDeep } from '../src/wire/json/nesting.ts';
 
 type Rule = Pick<Issue, 'rule' | 'message' | 'context'>;
 

@@ -47,6 +47,7 @@ const modelEntry = z.looseObject({
     api_base: z.string().refine(isHttpAddress, 'must be an http:// or https:// address').optional(),
     api_key: z.string().optional(),
     timeout: z.number().positive().optional(),
+    drop_params: z.boolean().optional(),
   }),
   model_info: z.looseObject({ id: z.string().min(1).optional(), base_model: z.string().optional() }).optional(),
 });
@@ -64,8 +65,11 @@ const generalSettings = z.looseObject({
   proxy_base_url: z.string().optional(),
 });
 
+const litellmSettings = z.looseObject({ drop_params: z.boolean().optional() });
+
 const configFile = z.looseObject({
   model_list: z.array(modelEntry).nullish(),
+  litellm_settings: litellmSettings.nullish(),
   general_settings: generalSettings.nullish(),
   billing_settings: billingSection.nullish(),
 });
@@ -125,7 +129,8 @@ export function readConfigFile(file: string, env: NodeJS.ProcessEnv): FileSettin
   }
   if (!parsed.success) throw new ConfigError(faults);
   const { model_list: models, general_settings: general, billing_settings: billing } = parsed.data;
-  const deployments = (models ?? []).map(toDeployment);
+  const dropParams = parsed.data.litellm_settings?.drop_params ?? false;
+  const deployments = (models ?? []).map((entry, index) => toDeployment(entry, index, dropParams));
   for (const [index, { provider, apiBase, priceOverrides }] of deployments.entries()) {
     for (const [name, price] of Object.entries(priceOverrides)) {
       if (isPrice(price)) continue;
@@ -176,7 +181,9 @@ function valueOf(document: Document, file: string): unknown {
 
 /** Whether a setting is one we read; what other programs refer to may be set for them alone. */
 const isOurs = ([section, name]: Path): boolean =>
-  section === 'model_list' || (section === 'general_settings' && Object.hasOwn(generalSettings.shape, name ?? ''));
+  section === 'model_list' ||
+  (section === 'general_settings' && Object.hasOwn(generalSettings.shape, name ?? '')) ||
+  (section === 'litellm_settings' && Object.hasOwn(litellmSettings.shape, name ?? ''));
 
 function isHttpAddress(text: string): boolean {
   return /^https?:$/.test(URL.parse(text)?.protocol ?? '');
@@ -209,8 +216,22 @@ function resolveReferences(value: unknown, path: Path, lookUp: (path: Path, name
   );
 }
 
+/** What single providers need to know of a deployment, as the reference names it. */
+const OPTIONS = [
+  'api_version',
+  'organization',
+  'aws_region_name',
+  'aws_access_key_id',
+  'aws_bedrock_runtime_endpoint',
+  'vertex_project',
+  'vertex_location',
+] as const;
+
+/** The same for what is not shown. */
+const SECRETS = ['aws_secret_access_key', 'aws_session_token', 'vertex_credentials'] as const;
+
 /** `openai/gpt-4o` names provider and upstream model; a bare name is an OpenAI-compatible one, or our own `demo`. */
-function toDeployment(entry: z.infer<typeof modelEntry>, index: number): Deployment {
+function toDeployment(entry: z.infer<typeof modelEntry>, index: number, dropParams: boolean): Deployment {
   const { model_name: modelGroup, litellm_params: params, model_info: info } = entry;
   const slash = params.model.indexOf('/');
   return {
@@ -220,6 +241,13 @@ function toDeployment(entry: z.infer<typeof modelEntry>, index: number): Deploym
     upstreamModel: params.model.slice(slash + 1),
     apiBase: params.api_base?.replace(/\/+$/, '') ?? null,
     apiKey: params.api_key === undefined ? null : new Secret(params.api_key),
+    options: Object.fromEntries(
+      OPTIONS.flatMap((name) => (typeof params[name] === 'string' ? [[name, params[name]]] : [])),
+    ),
+    secrets: Object.fromEntries(
+      SECRETS.flatMap((name) => (typeof params[name] === 'string' ? [[name, new Secret(params[name])]] : [])),
+    ),
+    dropParams: params.drop_params ?? dropParams,
     timeoutSeconds: params.timeout ?? DEFAULT_TIMEOUT_SECONDS,
     priceOverrides: Object.fromEntries(
       Object.entries(params).filter(([key]) => /_cost(_|$)|_cost_per_|^tiered_pricing$/.test(key)),

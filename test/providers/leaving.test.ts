@@ -1,13 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Deployment } from '../../src/domain/chat/provider.ts';
-import { createOpenAiCompatible } from '../../src/providers/openai-compatible/openai-compatible.ts';
+import { createHttpProvider } from '../../src/providers/http-provider.ts';
+import { openAiCompatible } from '../../src/providers/openai-compatible/openai-compatible.ts';
 import { createHttpClient } from '../../src/runtime/http-client.ts';
 import { aModelRequest, aDeployment } from '../support/chat.ts';
 import { type FaultServer, startFaultServer } from '../support/fault-server.ts';
 
 const http = createHttpClient();
-const provider = createOpenAiCompatible(http);
+const provider = createHttpProvider(http, openAiCompatible);
 const NEVER = new AbortController().signal;
 const STREAM = { stream: true, stream_options: { include_usage: true } };
 
@@ -80,7 +81,7 @@ describe('a caller who leaves', () => {
 
   it('leaves no connection behind', async () => {
     const own = createHttpClient({ connections: 4 });
-    const busy = createOpenAiCompatible(own);
+    const busy = createHttpProvider(own, openAiCompatible);
     const server = await startFaultServer();
     const there = { ...deployment, apiBase: server.url };
     server.answer((response) => setImmediate(() => response.end('{"choices":[]}')));

@@ -5,7 +5,8 @@ import type { ChatDelta, Exchange } from '../../src/domain/chat/chat.ts';
 import type { Deployment } from '../../src/domain/chat/provider.ts';
 import { UpstreamFailed } from '../../src/domain/errors.ts';
 import { Secret } from '../../src/domain/secret.ts';
-import { createOpenAiCompatible } from '../../src/providers/openai-compatible/openai-compatible.ts';
+import { createHttpProvider } from '../../src/providers/http-provider.ts';
+import { openAiCompatible } from '../../src/providers/openai-compatible/openai-compatible.ts';
 import { createHttpClient } from '../../src/runtime/http-client.ts';
 import { gather } from '../support/byte-streams.ts';
 import { aModelRequest, aDeployment } from '../support/chat.ts';
@@ -13,7 +14,7 @@ import { type FaultServer, startFaultServer } from '../support/fault-server.ts';
 
 const CREDENTIAL = 'sk-upstream-credential-0123456789';
 const http = createHttpClient({ silenceLimitMs: 600 });
-const provider = createOpenAiCompatible(http);
+const provider = createHttpProvider(http, openAiCompatible);
 const NEVER = new AbortController().signal;
 
 let mock: LLMock;

@@ -23,7 +23,7 @@ export interface AudioTokens {
   readonly cacheReadTokens: number;
 }
 
-/** A call of a model as a door hands it to the gateway, in OpenAI's dialect. */
+/** A call of a model as a door hands it to the gateway, in the dialect of its endpoint. */
 export interface ModelRequest {
   readonly endpoint: Endpoint;
   /** The name the caller sent: a model group. */
@@ -82,6 +82,8 @@ export interface Exchange {
   readonly headers: Readonly<Record<string, string>>;
   /** Whether its outcome is not complete before its body has ended. */
   readonly streaming: boolean;
+  /** What the request asked for and the upstream has no words for, left out; none when absent. */
+  readonly dropped?: readonly string[];
   /** The answer in the caller's dialect, ready to forward. Consume this or `deltas`, not both. */
   readonly bytes: ByteStream;
   /** The same answer, typed. */

@@ -13,6 +13,12 @@ export interface Deployment {
   /** Base address without a trailing slash, e.g. `https://host/v1`; null uses the provider's own. */
   readonly apiBase: string | null;
   readonly apiKey: Secret | null;
+  /** What its provider further needs to know, under the names of the configuration, e.g. `api_version`, `aws_region_name`. */
+  readonly options: Readonly<Record<string, string>>;
+  /** The same for what must not be shown, e.g. `aws_secret_access_key`. */
+  readonly secrets: Readonly<Record<string, Secret>>;
+  /** Leave out what the upstream has no words for, instead of refusing the call. */
+  readonly dropParams: boolean;
   /** Seconds to wait for the head of an answer. */
   readonly timeoutSeconds: number;
   /** Prices the configuration sets for this deployment, by price-map key; they beat the catalog. */

@@ -1,10 +1,27 @@
 /** The array that makes a JSON object an answer. */
 export type AnswerMember = 'choices' | 'data' | 'results';
 
-/** One way to ask a model that OpenAI's clients know. Everything that sets it apart from the others, as data. */
+/**
+ * The words a conversation is put in on a wire. Callers and upstreams of different dialects are brought together by
+ * translation; what is not a conversation (vectors, pictures, sound) has none.
+ */
+export type Dialect =
+  | 'chat-completions'
+  | 'completions'
+  | 'responses'
+  | 'ide'
+  | 'messages'
+  | 'generate-content'
+  | 'converse'
+  | 'cohere-chat'
+  | 'ollama-chat';
+
+/** One way to ask a model that clients know. Everything that sets it apart from the others, as data. */
 export interface Endpoint {
   /** Its path without a version, here and under an upstream's base address; names the call in errors. */
   readonly path: `/${string}`;
+  /** Null where it is no conversation: then only an upstream that has the same endpoint can answer it. */
+  readonly dialect: Dialect | null;
   /** Member of a request that holds what is asked, and what it must be: one text, texts or tokens, or messages. */
   readonly asks: {
     readonly member: 'messages' | 'prompt' | 'input' | 'query';
@@ -32,6 +49,7 @@ export interface Endpoint {
 /** Messages in, a message out. */
 export const CHAT_COMPLETIONS: Endpoint = {
   path: '/chat/completions',
+  dialect: 'chat-completions',
   asks: { member: 'messages', form: 'messages' },
   needs: [],
   answers: { member: 'choices', form: 'chat completion' },
@@ -43,6 +61,7 @@ export const CHAT_COMPLETIONS: Endpoint = {
 /** Text in, the text that follows out. */
 export const COMPLETIONS: Endpoint = {
   path: '/completions',
+  dialect: 'completions',
   asks: { member: 'prompt', form: 'texts' },
   needs: [],
   answers: { member: 'choices', form: 'completion' },
@@ -54,6 +73,7 @@ export const COMPLETIONS: Endpoint = {
 /** Texts in, a vector for each out. */
 export const EMBEDDINGS: Endpoint = {
   path: '/embeddings',
+  dialect: null,
   asks: { member: 'input', form: 'texts' },
   needs: [],
   answers: { member: 'data', form: 'list of embeddings' },
@@ -65,6 +85,7 @@ export const EMBEDDINGS: Endpoint = {
 /** Texts in, out whether each is one that should not be shown. */
 export const MODERATIONS: Endpoint = {
   path: '/moderations',
+  dialect: null,
   asks: { member: 'input', form: 'texts' },
   needs: [],
   answers: { member: 'results', form: 'moderation' },
@@ -76,6 +97,7 @@ export const MODERATIONS: Endpoint = {
 /** A question and documents in, their order out. Not OpenAI's: the form that Cohere gave it and many took over. */
 export const RERANK: Endpoint = {
   path: '/rerank',
+  dialect: null,
   asks: { member: 'query', form: 'text' },
   needs: ['documents'],
   answers: { member: 'results', form: 'order of documents' },
@@ -87,6 +109,7 @@ export const RERANK: Endpoint = {
 /** A text in, its sound out. */
 export const SPEECH: Endpoint = {
   path: '/audio/speech',
+  dialect: null,
   asks: { member: 'input', form: 'text' },
   needs: [],
   answers: { member: null, form: 'speech' },

@@ -1,6 +1,7 @@
 import type { ModelRequest } from '../../domain/chat/chat.ts';
-import type { Deployment, Provider } from '../../domain/chat/provider.ts';
+import type { Deployment } from '../../domain/chat/provider.ts';
 import { Unsupported } from '../../domain/errors.ts';
+import type { NativeProvider } from '../http-provider.ts';
 import { chatCompletion } from './chat-completion.ts';
 import { completion } from './completion.ts';
 import { embeddings } from './embeddings.ts';
@@ -15,6 +16,9 @@ export const demoDeployment: Deployment = {
   apiBase: null,
   apiKey: null,
   timeoutSeconds: 60,
+  options: {},
+  secrets: {},
+  dropParams: false,
   priceOverrides: { input_cost_per_token: 0, output_cost_per_token: 0 },
   baseModel: null,
 };
@@ -29,9 +33,10 @@ const ANSWERS = {
 } as const;
 
 /** Answers from this process, in the same words for the same request, so that everything works without an upstream. */
-export function createDemo(): Provider {
+export function createDemo(): NativeProvider {
   return {
     name: 'demo',
+    answers: ({ dialect }) => dialect === null || dialect === 'chat-completions' || dialect === 'completions',
     async send(_deployment, request, signal) {
       signal.throwIfAborted();
       return await ANSWERS[request.endpoint.operation](request);

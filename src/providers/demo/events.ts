@@ -1,30 +1,33 @@
 import type { ByteSink, ByteStream } from '../../domain/bytes.ts';
 import type { Exchange, ModelRequest } from '../../domain/chat/chat.ts';
-import { eventOf } from '../../wire/chat-completions/events.ts';
-import { streamedExchange, wholeExchange } from '../../wire/chat-completions/exchange.ts';
-import { EventRelay } from '../../wire/chat-completions/relay.ts';
+import { eventOf } from '../../wire/sse/events.ts';
+import { ChunkInspector } from '../../wire/chat-completions/inspector.ts';
+import { wholeAnswer as wholeInFrame } from '../../wire/chat-completions/native.ts';
+import { relayedExchange, wholeExchange } from '../../wire/exchange.ts';
+import { EventRelay } from '../../wire/sse/relay.ts';
 
 const HEAD = { status: 200, headers: {} } as const;
 
 /** An answer of the demo model that comes whole. */
 export function wholeAnswer(request: ModelRequest, value: object): Exchange {
   const { model, textLimit = 0 } = request;
-  return wholeExchange(HEAD, { bytes: Buffer.from(JSON.stringify(value)), value }, { model, textLimit });
+  return wholeExchange(HEAD, wholeInFrame(Buffer.from(JSON.stringify(value)), value, { model, textLimit }));
 }
 
 /** An answer of the demo model as a stream of these chunks, the last of which counts its tokens. */
 export async function streamedAnswer(request: ModelRequest, chunks: readonly object[]): Promise<Exchange> {
   const impossible = (): Error => new TypeError('The demo model broke its own format.');
   const events = [...chunks.map((chunk) => eventOf(JSON.stringify(chunk))), eventOf('[DONE]')];
-  const relay = new EventRelay(oneByOne(events), {
+  const inspector = new ChunkInspector({
     model: request.model,
     dropUsage: !request.includeUsage,
     textLimit: request.textLimit ?? 0,
     refused: impossible,
     garbled: impossible,
   });
+  const relay = new EventRelay(oneByOne(events), inspector, impossible);
   await relay.opened;
-  return streamedExchange(HEAD, relay);
+  return relayedExchange(HEAD, relay, inspector);
 }
 
 /** Words with the space before them: small enough to see a stream grow. */

@@ -1,5 +1,7 @@
 import type { AudioTokens, ChatDelta, Usage } from '../../domain/chat/chat.ts';
 import type { AnswerMember } from '../../domain/inference/endpoint.ts';
+import type { AnswerError } from '../dialect.ts';
+import { count, isObject, list, object, text } from '../json/fields.ts';
 
 /** What we read of an answer or of one chunk of it; null where it does not say. */
 export interface AnswerFacts {
@@ -8,34 +10,6 @@ export interface AnswerFacts {
   readonly finishReason: string | null;
   readonly usage: Usage | null;
   readonly error: AnswerError | null;
-}
-
-/** A failure as chat-completions upstreams word it, alone or inside an answer. */
-export interface AnswerError {
-  readonly message: string;
-  readonly type: string | null;
-  readonly param: string | null;
-  readonly code: string | null;
-}
-
-type Fields = Readonly<Record<string, unknown>>;
-
-const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-const object = (value: unknown): Fields => (isObject(value) ? value : {});
-const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
-const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-/** Counts arrive as numbers; anything else is no count. */
-const count = (value: unknown): number | null =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
-
-/** Parsed JSON, or undefined when the text is none. */
-export function parseJson(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
-  } catch {
-    return undefined;
-  }
 }
 
 /** Whether a parsed body can be an answer, a chunk of one, or an error. `member` is the array that answers hold. */

@@ -1,27 +1,6 @@
 import type { ModelRequest } from '../../domain/chat/chat.ts';
-import { withMembers } from './members.ts';
-
-/** Fields of a request that speak to the gateway; no upstream is sent them. */
-export const GATEWAY_FIELDS = [
-  'litellm_metadata',
-  'tags',
-  'guardrails',
-  'include_guardrail_response',
-  'fallbacks',
-  'context_window_fallback_dict',
-  'disable_fallbacks',
-  'num_retries',
-  'timeout',
-  'stream_timeout',
-  'cache',
-  'caching',
-  'mock_response',
-  'mock_testing_fallbacks',
-  'mock_testing_context_fallbacks',
-  'mock_testing_content_policy_fallbacks',
-  'api_key',
-  'api_base',
-] as const;
+import { GATEWAY_FIELDS } from '../../domain/inference/gateway-fields.ts';
+import { withMembers } from '../json/members.ts';
 
 /**
  * The request as the upstream gets it: its own model name, no gateway fields, and usage asked for on every

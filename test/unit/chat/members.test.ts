@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { topLevelMembers, withMembers } from '../../../src/wire/chat-completions/members.ts';
+import { topLevelMembers, withMembers } from '../../../src/wire/json/members.ts';
 import { randomFrom } from '../../support/random.ts';
 
 const SPACES = ['', ' ', '\n', '\t', '\r\n  '];

@@ -1,14 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { EventRelay, type RelayOptions } from '../../../src/wire/chat-completions/relay.ts';
+import type { ByteStream } from '../../../src/domain/bytes.ts';
+import { ChunkInspector } from '../../../src/wire/chat-completions/inspector.ts';
+import type { InspectorOptions } from '../../../src/wire/dialect.ts';
+import { EventRelay } from '../../../src/wire/sse/relay.ts';
 import { fedStream, gather } from '../../support/byte-streams.ts';
 
-const OPTIONS: RelayOptions = {
+const OPTIONS: InspectorOptions = {
   model: 'public',
   dropUsage: false,
   textLimit: 0,
   refused: (error) => new Error(`refused: ${error.message}`),
   garbled: (fault) => new Error(`garbled: ${fault}`),
 };
+
+const relayOf = (source: ByteStream, options: InspectorOptions): EventRelay =>
+  new EventRelay(source, new ChunkInspector(options), options.garbled);
 
 const chunk = (delta: object, rest: object = {}): string =>
   `data: ${JSON.stringify({
@@ -31,7 +37,7 @@ describe('a stream on its way through', () => {
     const bytes = Buffer.from(WHOLE);
     for (let size = 1; size <= bytes.length; size += size < 40 ? 1 : 97) {
       const source = fedStream();
-      const relay = new EventRelay(source, OPTIONS);
+      const relay = relayOf(source, OPTIONS);
       const gathered = gather(relay);
       for (let at = 0; at < bytes.length; at += size) source.feed(bytes.subarray(at, at + size));
       source.finish();
@@ -51,7 +57,7 @@ describe('a stream on its way through', () => {
 
   it('is forwarded in the very bytes that came when the name is right already', async () => {
     const source = fedStream();
-    const relay = new EventRelay(source, { ...OPTIONS, model: 'upstream-1' });
+    const relay = relayOf(source, { ...OPTIONS, model: 'upstream-1' });
     const received: Uint8Array[] = [];
     relay.pipe({ chunk: (bytes) => received.push(bytes) > 0, done() {}, fail() {} });
     const sent = Buffer.from(`${FIRST}${WORDS}`);
@@ -63,7 +69,7 @@ describe('a stream on its way through', () => {
 
   it('understands CR LF, comments, other fields and data in several lines', async () => {
     const source = fedStream();
-    const relay = new EventRelay(source, { ...OPTIONS, dropUsage: true });
+    const relay = relayOf(source, { ...OPTIONS, dropUsage: true });
     const gathered = gather(relay);
     const spread = '{"id":"1","model":"m",\ndata: "choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}';
     source.feed(`:ping\r\n\r\nevent: x\r\nid: 3\r\n\r\ndata: ${spread}\n\ndata:[DONE]\r\n\r\n`);
@@ -77,7 +83,7 @@ describe('a stream on its way through', () => {
 
   it('loses its closing usage chunk when the caller did not ask for it, and still counts it', async () => {
     const source = fedStream();
-    const relay = new EventRelay(source, { ...OPTIONS, model: 'upstream-1', dropUsage: true });
+    const relay = relayOf(source, { ...OPTIONS, model: 'upstream-1', dropUsage: true });
     const gathered = gather(relay);
     source.feed(WHOLE);
     source.finish();
@@ -88,7 +94,7 @@ describe('a stream on its way through', () => {
 
   it('loses it also where the upstream writes it with a choice that says nothing, but no chunk that says something', async () => {
     const source = fedStream();
-    const relay = new EventRelay(source, { ...OPTIONS, model: 'm', dropUsage: true });
+    const relay = relayOf(source, { ...OPTIONS, model: 'm', dropUsage: true });
     const gathered = gather(relay);
     const counted = (choice: string): string =>
       `data: {"id":"1","model":"m","choices":[${choice}],"usage":{"prompt_tokens":7,"completion_tokens":2}}\n\n`;
@@ -103,7 +109,7 @@ describe('a stream on its way through', () => {
 
   it('keeps what the answer says, up to the limit, when asked to', async () => {
     const source = fedStream();
-    const relay = new EventRelay(source, { ...OPTIONS, textLimit: 9 });
+    const relay = relayOf(source, { ...OPTIONS, textLimit: 9 });
     gather(relay);
     source.feed(WHOLE);
     source.finish();
@@ -113,7 +119,7 @@ describe('a stream on its way through', () => {
 
   it('is empty when the upstream sent nothing', async () => {
     const source = fedStream();
-    const relay = new EventRelay(source, OPTIONS);
+    const relay = relayOf(source, OPTIONS);
     source.finish();
     await relay.opened;
     const gathered = gather(relay);
@@ -124,7 +130,7 @@ describe('a stream on its way through', () => {
 describe('a stream that goes wrong', () => {
   const first = async (...sent: readonly string[]) => {
     const source = fedStream();
-    const relay = new EventRelay(source, OPTIONS);
+    const relay = relayOf(source, OPTIONS);
     for (const piece of sent) source.feed(piece);
     return { source, opened: await relay.opened.then(() => 'opened', String) };
   };
@@ -146,7 +152,7 @@ describe('a stream that goes wrong', () => {
 
   it('ends with the failure after whole events only, and what came before it is kept', async () => {
     const source = fedStream();
-    const relay = new EventRelay(source, { ...OPTIONS, model: 'upstream-1' });
+    const relay = relayOf(source, { ...OPTIONS, model: 'upstream-1' });
     const gathered = gather(relay);
     source.feed(`${FIRST}${WORDS}data: {"error":{"message":"overloaded","code":503}}\n\n${LAST}`);
     await relay.opened;
@@ -158,7 +164,7 @@ describe('a stream that goes wrong', () => {
 
   it('is not passed off as complete when it stops in the middle', async () => {
     const source = fedStream();
-    const relay = new EventRelay(source, { ...OPTIONS, model: 'upstream-1' });
+    const relay = relayOf(source, { ...OPTIONS, model: 'upstream-1' });
     const gathered = gather(relay);
     source.feed(`${FIRST}${WORDS}`);
     source.finish();
@@ -168,7 +174,7 @@ describe('a stream that goes wrong', () => {
 
   it('does not show half an event when it is cut', async () => {
     const source = fedStream();
-    const relay = new EventRelay(source, { ...OPTIONS, model: 'upstream-1' });
+    const relay = relayOf(source, { ...OPTIONS, model: 'upstream-1' });
     const gathered = gather(relay);
     source.feed(`${FIRST}${WORDS.slice(0, 30)}`);
     source.break(new Error('cut'));
@@ -180,7 +186,7 @@ describe('a stream that goes wrong', () => {
 describe('a slow or leaving reader', () => {
   it('pauses the upstream and gets everything, in order, when it goes on', async () => {
     const source = fedStream();
-    const relay = new EventRelay(source, { ...OPTIONS, model: 'upstream-1' });
+    const relay = relayOf(source, { ...OPTIONS, model: 'upstream-1' });
     source.feed(FIRST);
     await relay.opened;
     const received: string[] = [];
@@ -207,7 +213,7 @@ describe('a slow or leaving reader', () => {
 
   it('makes a reader who has not begun cost a bounded amount', async () => {
     const source = fedStream();
-    const relay = new EventRelay(source, OPTIONS);
+    const relay = relayOf(source, OPTIONS);
     source.feed(FIRST);
     await relay.opened;
     const long = chunk({ content: 'x'.repeat(10_000) });
@@ -217,7 +223,7 @@ describe('a slow or leaving reader', () => {
 
   it('who leaves gives the upstream up and hears nothing more', async () => {
     const source = fedStream();
-    const relay = new EventRelay(source, OPTIONS);
+    const relay = relayOf(source, OPTIONS);
     const gathered = gather(relay);
     source.feed(FIRST);
     await relay.opened;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { ChatDelta } from '../../../src/domain/chat/chat.ts';
-import { unreadExchange } from '../../../src/wire/chat-completions/exchange.ts';
+import { unreadExchange } from '../../../src/wire/exchange.ts';
 import { fedStream } from '../../support/byte-streams.ts';
 
 it('an answer nobody reads has no steps, and ends or fails when its bytes do', async () => {

@@ -93,6 +93,9 @@ model_list:
         upstreamModel: 'gpt-4o',
         apiBase: 'http://127.0.0.1:1/v1',
         apiKey: '<secret>',
+        options: {},
+        secrets: {},
+        dropParams: false,
         timeoutSeconds: 30,
         priceOverrides: { input_cost_per_token: 0.000002 },
         baseModel: 'gpt-4o',
@@ -104,11 +107,32 @@ model_list:
         upstreamModel: 'local-model',
         apiBase: null,
         apiKey: null,
+        options: {},
+        secrets: {},
+        dropParams: false,
         timeoutSeconds: 600,
         priceOverrides: {},
         baseModel: null,
       },
     ]);
+  });
+
+  it('tell providers what they need to know, and keep what is not shown', () => {
+    const yaml = [
+      'model_list:',
+      '  - model_name: b',
+      '    litellm_params: { model: openai/x, aws_region_name: eu-west-1, aws_secret_access_key: hidden }',
+      '  - model_name: c',
+      '    litellm_params: { model: openai/x, drop_params: false }',
+      'litellm_settings: { drop_params: true }',
+    ].join('\n');
+    const { deployments } = read(yaml);
+    expect(deployments.map(({ options, dropParams }) => ({ options, dropParams }))).toEqual([
+      { options: { aws_region_name: 'eu-west-1' }, dropParams: true },
+      { options: {}, dropParams: false },
+    ]);
+    expect(deployments[0]?.secrets['aws_secret_access_key']?.reveal()).toBe('hidden');
+    expect(JSON.stringify(deployments)).not.toContain('hidden');
   });
 
   it('leave keys of other programs alone', () => {

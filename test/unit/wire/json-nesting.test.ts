@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nestsTooDeep } from '../../../src/wire/json-nesting.ts';
+import { nestsTooDeep } from '../../../src/wire/json/nesting.ts';
 
 const deep = (text: string, limit: number): boolean => nestsTooDeep(Buffer.from(text), limit);
 

@@ -1,49 +1,31 @@
-import { type ByteStream, bytesOf, iterate } from '../../domain/bytes.ts';
-import type { ChatDelta, Exchange, Outcome } from '../../domain/chat/chat.ts';
-import type { Measured } from '../../domain/inference/measured.ts';
-import { deltasOfAnswer, deltasOfChunk, factsOf, parseJson, searchesOf } from './answer.ts';
-import { createEventBuffer, dataOf, endOfEvent } from './events.ts';
-import { createModelRewriter } from './model-rewriter.ts';
-import { asBuffer } from './members.ts';
-import type { EventRelay } from './relay.ts';
+import { type ByteStream, bytesOf, iterate } from '../domain/bytes.ts';
+import type { ChatDelta, Exchange, Outcome } from '../domain/chat/chat.ts';
+import type { Measured } from '../domain/inference/measured.ts';
+import type { StreamInspector, WholeAnswer } from './dialect.ts';
+import { createEventBuffer, dataOf, endOfEvent, nameOf } from './sse/events.ts';
 
 type Head = Pick<Exchange, 'status' | 'headers'>;
 
-/** The exchange of a streamed answer; its relay has opened. */
-export function streamedExchange(head: Head, relay: EventRelay): Exchange {
-  return {
-    ...head,
-    streaming: true,
-    bytes: relay,
-    deltas: () => streamedDeltas(relay),
-    outcome: () => relay.outcome(),
-  };
+/** The exchange of a streamed answer that has begun: its bytes on their way, and who follows them. */
+export function relayedExchange(head: Head, stream: ByteStream, inspector: StreamInspector): Exchange {
+  return streamedExchange(head, stream, {
+    deltas: () => streamedDeltas(stream, inspector),
+    outcome: () => inspector.outcome(),
+  });
 }
 
-/** The exchange of an answer that has come whole: its bytes, and the same parsed. */
-export function wholeExchange(
-  head: Head,
-  answer: { readonly bytes: Uint8Array; readonly value: unknown },
-  { model, textLimit }: { readonly model: string; readonly textLimit: number },
-): Exchange {
-  const { id, model: responseModel, finishReason, usage } = factsOf(answer.value);
-  const searches = searchesOf(answer.value);
-  const outcome: Outcome = {
-    responseId: id,
-    responseModel,
-    finishReason,
-    usage,
-    ...(searches === null ? {} : { measured: { unit: 'query', count: searches } }),
-    failure: null,
-    text: textLimit === 0 ? null : textOf(deltasOfAnswer(answer.value)).slice(0, textLimit),
-  };
-  const original = asBuffer(answer.bytes);
-  const bytes = responseModel === model ? original : createModelRewriter(model).rename(original);
+/** The exchange of a streamed answer whose steps and outcome are known from elsewhere than its bytes. */
+export function streamedExchange(head: Head, bytes: ByteStream, known: Pick<Exchange, 'deltas' | 'outcome'>): Exchange {
+  return { ...head, streaming: true, bytes, ...known };
+}
+
+/** The exchange of an answer that has come whole. */
+export function wholeExchange(head: Head, { bytes, outcome, deltas }: WholeAnswer): Exchange {
   return {
     ...head,
     streaming: false,
     bytes: bytesOf(bytes),
-    deltas: () => wholeDeltas(deltasOfAnswer(answer.value)),
+    deltas: () => wholeDeltas(deltas()),
     outcome: () => outcome,
   };
 }
@@ -82,15 +64,6 @@ function noDeltas(bytes: ByteStream): AsyncIterableIterator<ChatDelta> {
   };
 }
 
-function textOf(deltas: readonly ChatDelta[]): string {
-  return deltas
-    .map((delta) => {
-      if (delta.kind === 'text') return delta.text;
-      return delta.kind === 'toolCall' ? `${delta.name ?? ''}${delta.arguments}` : '';
-    })
-    .join('');
-}
-
 function wholeDeltas(deltas: readonly ChatDelta[]): AsyncIterableIterator<ChatDelta> {
   const values = deltas.values();
   return {
@@ -105,7 +78,7 @@ function wholeDeltas(deltas: readonly ChatDelta[]): AsyncIterableIterator<ChatDe
 }
 
 /** Reads a stream as typed steps. Not a generator: leaving must reach the upstream while a step is awaited. */
-function streamedDeltas(stream: ByteStream): AsyncIterableIterator<ChatDelta> {
+function streamedDeltas(stream: ByteStream, inspector: StreamInspector): AsyncIterableIterator<ChatDelta> {
   const chunks = iterate(stream);
   const events = createEventBuffer();
   const ready: ChatDelta[] = [];
@@ -113,8 +86,9 @@ function streamedDeltas(stream: ByteStream): AsyncIterableIterator<ChatDelta> {
     if (run === null) return;
     for (let start = 0; start < run.length;) {
       const end = endOfEvent(run, start);
-      const data = dataOf(run.subarray(start, end));
-      if (data !== null) ready.push(...deltasOfChunk(parseJson(data)));
+      const event = run.subarray(start, end);
+      const data = dataOf(event);
+      if (data !== null) ready.push(...inspector.deltas(data, nameOf(event)));
       start = end;
     }
   };

@@ -1,4 +1,4 @@
-import { asBuffer } from './members.ts';
+import { asBuffer } from '../json/members.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -84,12 +84,35 @@ export function dataOf(event: Buffer): Buffer | null {
   return lines.length === 0 ? null : Buffer.from(lines.join('\n'));
 }
 
+const NAME_FIELD = Buffer.from('event:');
+
+/** The name of one event; null when it has none. */
+export function nameOf(event: Buffer): string | null {
+  if (!event.includes(NAME_FIELD)) return null;
+  const line = event
+    .toString('utf8')
+    .split(/\r\n|\n/)
+    .find((one) => one.startsWith('event:'));
+  return line === undefined ? null : line.slice(NAME_FIELD.length).trim();
+}
+
 /** An event that carries this data: one line, or one for each of its own. */
 export function eventOf(data: Uint8Array | string): Buffer {
   const bytes = typeof data === 'string' ? Buffer.from(data) : data;
   if (bytes.indexOf(LF) === -1) return Buffer.concat([DATA_LINE, bytes, BLANK_LINE]);
   const lines = asBuffer(bytes).toString('utf8').split('\n');
   return Buffer.from(`${lines.map((line) => `data: ${line}\n`).join('')}\n`);
+}
+
+/** The same event with other data; its name and everything else it says stay. */
+export function withData(event: Buffer, data: Uint8Array): Buffer {
+  const kept = event
+    .toString('utf8')
+    .split(/\r\n|\n/)
+    .filter((line) => line !== '' && line !== 'data' && !line.startsWith('data:'))
+    .map((line) => `${line}\n`)
+    .join('');
+  return kept === '' ? eventOf(data) : Buffer.concat([Buffer.from(kept), eventOf(data)]);
 }
 
 function startsWith(bytes: Buffer, prefix: Buffer): boolean {

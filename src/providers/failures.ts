@@ -1,7 +1,8 @@
-import type { Deployment } from '../../domain/chat/provider.ts';
-import { UpstreamFailed } from '../../domain/errors.ts';
-import { HttpFailure, type HttpFault } from '../../domain/http.ts';
-import { type AnswerError, errorOf, parseJson } from '../../wire/chat-completions/answer.ts';
+import type { Deployment } from '../domain/chat/provider.ts';
+import { UpstreamFailed } from '../domain/errors.ts';
+import { HttpFailure, type HttpFault } from '../domain/http.ts';
+import type { AnswerError } from '../wire/dialect.ts';
+import { parseJson } from '../wire/json/fields.ts';
 
 /** The error classes clients know from the OpenAI SDK, by the status an upstream sent. */
 const CLASSES: Readonly<Record<number, string>> = {
@@ -62,7 +63,12 @@ function failed(
 }
 
 /** An answer with a status that says no. `body` is null when it was too large to read. */
-export function refusal(deployment: Deployment, status: number, body: Uint8Array | null): UpstreamFailed {
+export function refusal(
+  deployment: Deployment,
+  status: number,
+  body: Uint8Array | null,
+  errorOf: (value: unknown) => AnswerError | null,
+): UpstreamFailed {
   const value = body === null ? undefined : parseJson(body);
   const error = errorOf(value);
   const said = error?.message ?? otherMessage(value) ?? plainText(body);

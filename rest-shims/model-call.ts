@@ -1,0 +1,207 @@
+import { callModel } from '../resolvers/inference.ts';
+import type { Scope } from '../resolvers/scope.ts';
+import { collect } from '../src/domain/bytes.ts';
+import type { ModelRequest } from '../src/domain/chat/chat.ts';
+import { callIdOf } from '../src/domain/chat/failed-call.ts';
+import { DomainError, InvalidInput, Unavailable } from '../src/domain/errors.ts';
+import { assertAskable, mistyped, type RequestBody } from '../src/domain/inference/askable.ts';
+import type { Endpoint } from '../src/domain/inference/endpoint.ts';
+import { usdText } from '../src/domain/money.ts';
+import { parseTraceparent } from '../src/domain/traces/trace-context.ts';
+import { VERSION } from '../src/domain/version.ts';
+import { eventOf } from '../src/wire/sse/events.ts';
+import { MOST_NESTING, nestsTooDeep } from '../src/wire/json/nesting.ts';
+import { proxyError, statusOf } from './errors.ts';
+import type { HttpAnswer, HttpRequest } from './route.ts';
+import { withAnswerHeaders } from './router.ts';
+
+type GatewayCall = Awaited<ReturnType<typeof callModel>>;
+
+/** A call id that can be echoed in a header and kept in a row as it is. */
+const CALL_ID = /^[\x21-\x7e]{1,200}$/;
+/** Bytes in which no nesting can be deep enough to hold the process up. */
+const SMALL_BODY = 128 * 1024;
+/** Most bytes of an answer that is sent whole. */
+const ANSWER_LIMIT = 64 * 1024 * 1024;
+
+/** A door through which a model is called, in one dialect. */
+export interface ModelDoor {
+  /** The call a request asks for. Throws InvalidInput. */
+  read(request: HttpRequest): ModelRequest;
+  /** The last event of a stream that failed; its status went out long before. */
+  lastWords(failure: Error): Uint8Array;
+}
+
+/** The door of OpenAI's endpoints. */
+export const openAiDoor = (endpoint: Endpoint): ModelDoor => ({
+  read: (request) => readOpenAi(endpoint, request),
+  lastWords: errorEvent,
+});
+
+function readOpenAi(endpoint: Endpoint, request: HttpRequest): ModelRequest {
+  const { body: bytes, params } = request;
+  const sent = parseBody(bytes);
+  // Where the path names a model, as Azure's clients do, it is the one that is meant.
+  const body = params['model'] ? { ...sent, model: params['model'] } : sent;
+  assertAskable(body, endpoint);
+  const { stream, includeUsage } = endpoint.streams ? streamingOf(body, endpoint) : WHOLE;
+  return { endpoint, model: String(body['model']), stream, includeUsage, bytes, body, ...callFactsOf(request) };
+}
+
+/** What the headers of a request say of the call it makes. */
+function callFactsOf({ headers }: HttpRequest): Pick<ModelRequest, 'callId' | 'parent'> {
+  const callId = headers['x-litellm-call-id'];
+  const traceparent = headers['traceparent'];
+  return {
+    callId: typeof callId === 'string' && CALL_ID.test(callId) ? callId : null,
+    parent: parseTraceparent(typeof traceparent === 'string' ? traceparent : undefined),
+  };
+}
+
+type Streaming = Pick<ModelRequest, 'stream' | 'includeUsage'>;
+const WHOLE: Streaming = { stream: false, includeUsage: false };
+
+function streamingOf(body: RequestBody, endpoint: Endpoint): Streaming {
+  const stream = optional(body, 'stream', 'a boolean', endpoint, (value) => typeof value === 'boolean');
+  const options = optional(body, 'stream_options', 'an object', endpoint, (value) => typeof value === 'object');
+  return {
+    stream: stream === true,
+    includeUsage: typeof options === 'object' && 'include_usage' in options && options.include_usage === true,
+  };
+}
+
+/** A request's body as a JSON object. Throws InvalidInput. */
+function parseBody(bytes: Uint8Array): RequestBody {
+  if (bytes.length > SMALL_BODY && nestsTooDeep(bytes))
+    throw notReadable(`The request body nests more than ${MOST_NESTING} levels deep.`);
+  let value: unknown;
+  try {
+    value = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
+  } catch {
+    throw notReadable('The request body is not valid JSON.');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw notReadable('The request body is not a JSON object.');
+  return value as RequestBody;
+}
+
+const notReadable = (message: string): InvalidInput =>
+  new InvalidInput(message, [{ path: ['request_body'], rule: 'json', message }]);
+
+/** A field that may be absent or null, else of one type. */
+function optional(
+  body: RequestBody,
+  field: string,
+  wanted: string,
+  endpoint: Endpoint,
+  isWanted: (value: {}) => boolean,
+): {} | undefined {
+  const value = body[field] ?? undefined;
+  if (value !== undefined && !isWanted(value)) throw mistyped(field, wanted, endpoint);
+  return value;
+}
+
+/** Calls a model and answers with what it says. */
+export async function callThrough(door: ModelDoor, request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
+  const asked = door.read(request);
+  let call: GatewayCall;
+  try {
+    call = await callModel(scope, asked);
+  } catch (failure) {
+    const callId = callIdOf(failure);
+    if (callId === null) throw failure;
+    throw withAnswerHeaders(failure, { 'x-litellm-call-id': callId, 'x-litellm-version': VERSION });
+  }
+  if (call.exchange.streaming) return streamedAnswer(call, scope, door);
+  return asked.endpoint.answers.member === null ? unreadAnswer(call, scope) : wholeAnswer(call, scope);
+}
+
+async function wholeAnswer(call: GatewayCall, scope: Scope): Promise<HttpAnswer> {
+  const bytes = await collect(call.exchange.bytes, ANSWER_LIMIT);
+  if (bytes === null) {
+    const failure = new Unavailable('The answer is too large to be sent whole. Ask for a stream.');
+    call.settle('failed', failure);
+    throw failure;
+  }
+  const head = headOf(call, scope);
+  call.settle('completed');
+  return { head, body: { kind: 'bytes', bytes, contentType: 'application/json' } };
+}
+
+function streamedAnswer(call: GatewayCall, scope: Scope, { lastWords }: ModelDoor): HttpAnswer {
+  return {
+    headers: { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' },
+    head: headOf(call, scope),
+    body: {
+      kind: 'stream',
+      stream: call.exchange.bytes,
+      contentType: 'text/event-stream; charset=utf-8',
+      ended: (end, failure) => call.settle(end, failure),
+      lastWords,
+    },
+  };
+}
+
+/** Bytes of any kind as they come. One that fails is broken off: words of ours would be noise in it. */
+function unreadAnswer(call: GatewayCall, scope: Scope): HttpAnswer {
+  return {
+    head: headOf(call, scope),
+    body: {
+      kind: 'stream',
+      stream: call.exchange.bytes,
+      contentType: call.exchange.headers['content-type'] ?? 'application/octet-stream',
+      ended: (end, failure) => call.settle(end, failure),
+      lastWords: () => null,
+    },
+  };
+}
+
+/** The last event of a stream that failed; its status went out long before. */
+function errorEvent(failure: Error): Uint8Array {
+  const error = failure instanceof DomainError ? failure : null;
+  return eventOf(JSON.stringify({ error: proxyError(statusOf('proxy', error), error) }));
+}
+
+function headOf(call: GatewayCall, scope: Scope): string[] {
+  const { deployment, exchange } = call;
+  const cost = call.cost();
+  const allowance = scope.caller?.key?.maxBudget ?? null;
+  const head = [
+    'x-litellm-call-id',
+    call.callId,
+    'x-litellm-model-group',
+    headerText(call.modelGroup),
+    'x-litellm-version',
+    VERSION,
+    'x-litellm-response-duration-ms',
+    call.elapsedMs().toFixed(3),
+    ...headOfDeployment(deployment),
+  ];
+  if (cost !== null) head.push('x-litellm-response-cost', usdText(cost));
+  if (allowance !== null) head.push('x-litellm-key-max-budget', usdText(allowance));
+  if (exchange.dropped) head.push('x-gateway-dropped-params', headerText(exchange.dropped.join(', ')));
+  for (const name in exchange.headers) head.push(`llm_provider-${name}`, headerText(exchange.headers[name] ?? ''));
+  return head;
+}
+
+const headsOfDeployments = new WeakMap<object, readonly string[]>();
+
+/** What is the same for every call of a deployment, made once. */
+function headOfDeployment(deployment: GatewayCall['deployment']): readonly string[] {
+  const known = headsOfDeployments.get(deployment);
+  if (known) return known;
+  const { id, apiBase } = deployment;
+  const base = apiBase === null ? [] : ['x-litellm-model-api-base', headerText(publicAddress(apiBase))];
+  const head = ['x-litellm-model-id', headerText(id), ...base];
+  headsOfDeployments.set(deployment, head);
+  return head;
+}
+
+/** A base address without what may be secret in it: user, password and query. */
+const publicAddress = (base: string): string => base.replace(/\/\/[^/@]*@/, '//').replace(/[?#].*$/, '');
+
+/** Text that may stand in a header; what may not is percent-encoded. */
+const headerText = (text: string): string =>
+  /^[\t\x20-\x7e]*$/.test(text)
+    ? text
+    : text.replace(/[^\t\x20-\x7e]+/gu, (odd) => encodeURIComponent(odd.toWellFormed()));

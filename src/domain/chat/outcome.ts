@@ -1,0 +1,69 @@
+import type { AnswerStep } from './answer-step.ts';
+import type { Outcome, Usage } from './chat.ts';
+
+/** Gathers what accounting needs from the steps of one answer. */
+export class OutcomeOfSteps {
+  readonly #textLimit: number;
+  #responseId: string | null = null;
+  #responseModel: string | null = null;
+  #finishReason: string | null = null;
+  #usage: Usage | null = null;
+  #failure: Outcome['failure'] = null;
+  #text = '';
+
+  /** `textLimit`: most characters of the answer's text that are kept; 0 keeps none. */
+  constructor(textLimit: number) {
+    this.#textLimit = textLimit;
+  }
+
+  add(step: AnswerStep): void {
+    switch (step.kind) {
+      case 'begin':
+        this.#responseId ??= step.id;
+        this.#responseModel = step.model ?? this.#responseModel;
+        break;
+      case 'finish':
+        this.#finishReason = step.reason;
+        break;
+      case 'usage':
+        this.#usage = step.usage;
+        break;
+      case 'failure':
+        this.#failure = { message: step.message, code: step.code };
+        break;
+      case 'text':
+      case 'refusal':
+        this.#keep(step.text);
+        break;
+      case 'toolCall':
+        this.#keep(`${step.name ?? ''}${step.arguments}`);
+        break;
+      case 'reasoning':
+      case 'reasoningProof':
+      case 'redactedReasoning':
+      case 'toolCallProof':
+      case 'stopSequence':
+        break;
+    }
+  }
+
+  get finishReason(): string | null {
+    return this.#finishReason;
+  }
+
+  outcome(): Outcome {
+    return {
+      responseId: this.#responseId,
+      responseModel: this.#responseModel,
+      finishReason: this.#finishReason,
+      usage: this.#usage,
+      failure: this.#failure,
+      text: this.#textLimit === 0 ? null : this.#text,
+    };
+  }
+
+  #keep(piece: string): void {
+    const room = this.#textLimit - this.#text.length;
+    if (room > 0) this.#text += piece.slice(0, room);
+  }
+}

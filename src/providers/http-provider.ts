@@ -1,0 +1,173 @@
+import { begun } from '../domain/begun.ts';
+import { collect, type ByteSink, type ByteStream } from '../domain/bytes.ts';
+import type { Exchange, ModelRequest } from '../domain/chat/chat.ts';
+import type { Deployment, Provider } from '../domain/chat/provider.ts';
+import type { HttpClient, UpstreamAnswer } from '../domain/http.ts';
+import type { Endpoint } from '../domain/inference/endpoint.ts';
+import { measuredOf } from '../domain/inference/measured.ts';
+import type { NativeDialect } from '../wire/dialect.ts';
+import { relayedExchange, unreadExchange, wholeExchange } from '../wire/exchange.ts';
+import { parseJson } from '../wire/json/fields.ts';
+import { EventRelay } from '../wire/sse/relay.ts';
+import { errorInside, garbled, refusal, transportFailure } from './failures.ts';
+
+/** A request as a vendor gets it. */
+interface UpstreamCall {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+}
+
+/** How one vendor is spoken to over HTTP, in its own dialects. */
+export interface Protocol {
+  /** The provider's name in the configuration. */
+  readonly name: string;
+  /** The dialect in which it answers an endpoint; null when it has no such endpoint. */
+  dialectOf(endpoint: Endpoint, deployment: Deployment): NativeDialect | null;
+  /** Where a request goes and in what form. May have to wait for a credential. */
+  prepare(deployment: Deployment, request: ModelRequest): UpstreamCall | Promise<UpstreamCall>;
+  /** A streamed body as server-sent events, where the vendor frames its streams otherwise. */
+  events?(body: ByteStream): ByteStream;
+}
+
+/** A provider that says which endpoints it answers in the words they came in. */
+export interface NativeProvider extends Provider {
+  answers(endpoint: Endpoint, deployment: Deployment): boolean;
+}
+
+/** Most bytes of a whole answer; a longer one cannot be priced and is refused. */
+const ANSWER_LIMIT = 64 * 1024 * 1024;
+/** Most bytes of an error's body that are read. */
+const ERROR_LIMIT = 1024 * 1024;
+/** Media types that cannot be a stream. Others can: not every upstream names its streams rightly. */
+const NO_STREAM = /^(\s*$|application\/(json|problem)|text\/html)/i;
+/** Media types that are no sound: what came is a refusal, or a page. */
+const NO_SOUND = /^\s*(application\/(json|problem)|text\/html)/i;
+
+/** Forwards calls to a vendor whose dialect they are already in. */
+export function createHttpProvider(http: HttpClient, protocol: Protocol): NativeProvider {
+  return {
+    name: protocol.name,
+    answers: (endpoint, deployment) => protocol.dialectOf(endpoint, deployment) !== null,
+    async send(deployment, request, signal) {
+      const dialect = protocol.dialectOf(request.endpoint, deployment);
+      if (dialect === null) throw new TypeError(`${protocol.name} was sent a call it has no endpoint for.`);
+      const answer = await post(http, deployment, await protocol.prepare(deployment, request), signal);
+      if (answer.status < 200 || answer.status > 299) {
+        const body = await readBody(deployment, answer, ERROR_LIMIT);
+        throw refusal(deployment, answer.status, body, dialect.errorOf);
+      }
+      const about: Answered = { deployment, request, answer, dialect };
+      if (request.stream) return await streamed(about, protocol);
+      return request.endpoint.answers.member === null ? await unread(about) : await whole(about);
+    },
+  };
+}
+
+/** An answer whose status says yes, and what it answers. */
+interface Answered {
+  readonly deployment: Deployment;
+  readonly request: ModelRequest;
+  readonly answer: UpstreamAnswer;
+  readonly dialect: NativeDialect;
+}
+
+async function post(
+  http: HttpClient,
+  deployment: Deployment,
+  { url, headers, body }: UpstreamCall,
+  signal: AbortSignal,
+): Promise<UpstreamAnswer> {
+  try {
+    const answer = await http.post(url, headers, body, { signal, headersTimeoutMs: deployment.timeoutSeconds * 1000 });
+    return { ...answer, headers: showable(deployment, answer.headers) };
+  } catch (error) {
+    throw transportFailure(deployment, error);
+  }
+}
+
+/** Headers as callers may see them: some upstreams repeat the credential they were given. */
+function showable({ apiKey }: Deployment, headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const credential = apiKey?.reveal();
+  if (!credential || !Object.values(headers).some((value) => value.includes(credential))) return headers;
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, value.replaceAll(credential, String(apiKey))]),
+  );
+}
+
+async function readBody(deployment: Deployment, answer: UpstreamAnswer, limit: number): Promise<Uint8Array | null> {
+  try {
+    return await collect(answer.body, limit);
+  } catch (error) {
+    throw transportFailure(deployment, error);
+  }
+}
+
+/** An answer that comes whole: read before it counts, because a 200 may carry an error or nonsense. */
+async function whole({ deployment, request, answer, dialect }: Answered): Promise<Exchange> {
+  const bytes = await readBody(deployment, answer, ANSWER_LIMIT);
+  if (bytes === null) throw garbled(deployment, `it has more than ${ANSWER_LIMIT} bytes`);
+  const { endpoint, model, textLimit = 0 } = request;
+  const read = dialect.whole(bytes, { endpoint, model, textLimit });
+  if (read === null) throw garbled(deployment, `it is no ${endpoint.answers.form}`);
+  if ('error' in read) throw errorInside(deployment, read.error);
+  return wholeExchange(headOf(answer), read);
+}
+
+async function streamed({ deployment, request, answer, dialect }: Answered, protocol: Protocol): Promise<Exchange> {
+  if (NO_STREAM.test(answer.headers['content-type'] ?? ''))
+    throw await otherAnswer(deployment, answer, dialect, 'a stream was asked for, and it is none');
+  const broken = (fault: string): Error => garbled(deployment, fault);
+  const inspector = dialect.inspector({
+    model: request.model,
+    dropUsage: !request.includeUsage,
+    textLimit: request.textLimit ?? 0,
+    refused: (error) => errorInside(deployment, error),
+    garbled: broken,
+  });
+  const body = protocol.events?.(answer.body) ?? answer.body;
+  const relay = new EventRelay(inKnownWords(deployment, body), inspector, broken);
+  await relay.opened;
+  return relayedExchange(headOf(answer), relay, inspector);
+}
+
+/** An answer nobody here reads goes on as it comes, once it has begun. */
+async function unread({ deployment, request, answer, dialect }: Answered): Promise<Exchange> {
+  const { form } = request.endpoint.answers;
+  if (NO_SOUND.test(answer.headers['content-type'] ?? ''))
+    throw await otherAnswer(deployment, answer, dialect, `it is no ${form}`);
+  const bytes = await begun(inKnownWords(deployment, answer.body));
+  return unreadExchange(headOf(answer), bytes, measuredOf(request.endpoint, request.body));
+}
+
+const headOf = ({ status, headers }: UpstreamAnswer): Pick<Exchange, 'status' | 'headers'> => ({ status, headers });
+
+/** What to make of an answer of another kind than was asked for: the failure inside it, or that it is of no use. */
+async function otherAnswer(
+  deployment: Deployment,
+  answer: UpstreamAnswer,
+  { errorOf }: NativeDialect,
+  fault: string,
+): Promise<unknown> {
+  const bytes = await readBody(deployment, answer, ERROR_LIMIT);
+  const error = bytes === null ? null : errorOf(parseJson(bytes));
+  return error === null ? garbled(deployment, fault) : errorInside(deployment, error);
+}
+
+/** The same stream, failing in the words callers know. */
+function inKnownWords(deployment: Deployment, body: ByteStream): ByteStream {
+  return {
+    pipe(sink: ByteSink) {
+      body.pipe({
+        chunk: (bytes) => sink.chunk(bytes),
+        done: () => sink.done(),
+        fail(error) {
+          const failure = transportFailure(deployment, error);
+          sink.fail(failure instanceof Error ? failure : error);
+        },
+      });
+    },
+    resume: () => body.resume(),
+    cancel: () => body.cancel(),
+  };
+}

@@ -1,0 +1,98 @@
+import { collect } from '../domain/bytes.ts';
+import { isChatDelta } from '../domain/chat/answer-step.ts';
+import type { Exchange, ModelRequest } from '../domain/chat/chat.ts';
+import { type Loss, Losses, type NeutralChat } from '../domain/chat/neutral-chat.ts';
+import type { Deployment, Provider } from '../domain/chat/provider.ts';
+import { InvalidInput, Unsupported } from '../domain/errors.ts';
+import type { Endpoint } from '../domain/inference/endpoint.ts';
+import type { AnswerAbout, InboundDialect, OutboundDialect } from '../wire/dialect.ts';
+import { INBOUND } from '../wire/dialects.ts';
+import { streamedExchange, wholeExchange } from '../wire/exchange.ts';
+import { parseJson } from '../wire/json/fields.ts';
+import { translatedStream } from '../wire/translate.ts';
+import type { NativeProvider } from './http-provider.ts';
+
+/** The endpoint and the dialect in which a provider is asked what came in the words of another. */
+export interface TranslatedBy {
+  readonly endpoint: Endpoint;
+  readonly dialect: OutboundDialect;
+}
+
+/**
+ * The same provider for callers of every dialect. What it answers itself goes through untouched; other conversations are
+ * translated, there and back. What the upstream has no words for is refused with InvalidInput, or left out and named.
+ */
+export function translating(native: NativeProvider, by: (deployment: Deployment) => TranslatedBy): Provider {
+  return {
+    name: native.name,
+    async send(deployment, request, signal) {
+      if (native.answers(request.endpoint, deployment)) return await native.send(deployment, request, signal);
+      const inbound = request.endpoint.dialect === null ? undefined : INBOUND[request.endpoint.dialect];
+      if (inbound === undefined) throw notAnswered(deployment, request);
+      const out = by(deployment);
+      const losses = new Losses();
+      const chat = inbound.readRequest(request.body, losses);
+      const sent = translatedRequest(request, { ...chat, model: deployment.upstreamModel }, out, losses);
+      const dropped = droppedOf(losses.all(), deployment, request);
+      const exchange = await native.send(deployment, sent, signal);
+      const back = await answeredBack(exchange, request, inbound, out.dialect);
+      return dropped.length === 0 ? back : { ...back, dropped };
+    },
+  };
+}
+
+function notAnswered({ provider }: Deployment, { endpoint, model }: ModelRequest): Unsupported {
+  return new Unsupported(`${endpoint.path}: The provider of the model "${model}" (${provider}) does not answer this.`);
+}
+
+function translatedRequest(
+  request: ModelRequest,
+  chat: NeutralChat,
+  { endpoint, dialect }: TranslatedBy,
+  losses: Losses,
+): ModelRequest {
+  const body = dialect.writeRequest(chat, losses);
+  return { ...request, endpoint, body, bytes: Buffer.from(JSON.stringify(body)), includeUsage: true };
+}
+
+/** The members left out, for the caller to be told. Throws InvalidInput when one of them may not be. */
+function droppedOf(losses: readonly Loss[], deployment: Deployment, request: ModelRequest): readonly string[] {
+  const mayDrop = deployment.dropParams || request.body['drop_params'] === true;
+  const refused = mayDrop ? [] : losses.filter(({ weight }) => weight === 'essential').map(({ member }) => member);
+  const [first] = refused;
+  if (first === undefined) return [...new Set(losses.map(({ member }) => member))];
+  const named = [...new Set(refused)].map((member) => `'${member}'`).join(', ');
+  const message = `${request.endpoint.path}: The provider of the model "${request.model}" (${deployment.provider}) has nothing like ${named}. Leave it out, or set drop_params to have that done.`;
+  throw new InvalidInput(message, [{ path: ['body', first], rule: 'unsupported', message }]);
+}
+
+/** The upstream's answer in the caller's dialect. */
+async function answeredBack(
+  exchange: Exchange,
+  request: ModelRequest,
+  inbound: InboundDialect,
+  outbound: OutboundDialect,
+): Promise<Exchange> {
+  const about: AnswerAbout = {
+    model: request.model,
+    fallbackId: crypto.randomUUID(),
+    createdAt: Math.floor(Date.now() / 1000),
+    includeUsage: request.includeUsage,
+    body: request.body,
+  };
+  const head = { status: exchange.status, headers: exchange.headers };
+  if (exchange.streaming) {
+    const reader = outbound.reader();
+    return streamedExchange(head, translatedStream(exchange.bytes, reader, inbound.writer(about)), {
+      outcome: () => exchange.outcome(),
+      deltas: () => exchange.deltas(),
+    });
+  }
+  const bytes = await collect(exchange.bytes, Number.POSITIVE_INFINITY);
+  const steps = outbound.stepsOf(parseJson(bytes ?? new Uint8Array()));
+  return wholeExchange(head, {
+    bytes: Buffer.from(JSON.stringify(inbound.whole(steps, about))),
+    outcome: exchange.outcome(),
+    deltas: () => steps.filter(isChatDelta),
+  });
+}

@@ -1,0 +1,104 @@
+import type { ChatDelta, Outcome, Usage } from '../../domain/chat/chat.ts';
+import type { InspectorOptions, StreamInspector } from '../dialect.ts';
+import { parseJson } from '../json/fields.ts';
+import { createModelRewriter, type ModelRewriter } from '../json/model-rewriter.ts';
+import { dataOf, eventOf } from '../sse/events.ts';
+import { deltasOfChunk, errorOf, factsOf, isAnswer, isUsageChunk } from './answer.ts';
+
+const DONE = Buffer.from('[DONE]');
+/** Compact serialisers write a chunk in the middle of an answer so; any other chunk is parsed. */
+const UNFINISHED = Buffer.from('"finish_reason":null');
+const USAGE = Buffer.from('"usage":');
+const NULL = Buffer.from('null');
+
+/** Follows a stream of chat completions or completions; chunks in the middle of an answer are not parsed. */
+export class ChunkInspector implements StreamInspector {
+  readonly #options: InspectorOptions;
+  readonly #rewriter: ModelRewriter;
+  #begun = false;
+  #sawDone = false;
+  #responseId: string | null = null;
+  #responseModel: string | null = null;
+  #finishReason: string | null = null;
+  #usage: Usage | null = null;
+  #failure: Outcome['failure'] = null;
+  #text = '';
+
+  constructor(options: InspectorOptions) {
+    this.#options = options;
+    this.#rewriter = createModelRewriter(options.model);
+  }
+
+  get begun(): boolean {
+    return this.#begun;
+  }
+
+  get complete(): boolean {
+    return this.#sawDone || this.#finishReason !== null;
+  }
+
+  outcome(): Outcome {
+    return {
+      responseId: this.#responseId,
+      responseModel: this.#responseModel,
+      finishReason: this.#finishReason,
+      usage: this.#usage,
+      failure: this.#failure,
+      text: this.#options.textLimit === 0 ? null : this.#text,
+    };
+  }
+
+  inspect(event: Buffer): Buffer | null | Error {
+    const data = dataOf(event);
+    if (data === null) return event;
+    if (data.equals(DONE)) {
+      this.#sawDone = true;
+      this.#begun = true;
+      return event;
+    }
+    if (this.#begun && this.#options.textLimit === 0 && isMiddle(data)) return this.#rewritten(event, data);
+    const chunk = parseJson(data);
+    if (!isAnswer(chunk, 'choices')) return this.#options.garbled('an event of its stream is no chunk of an answer');
+    const error = errorOf(chunk);
+    if (error !== null) {
+      this.#failure = { message: error.message, code: error.code ?? error.type ?? 'error' };
+      return this.#options.refused(error);
+    }
+    const facts = factsOf(chunk);
+    this.#responseId ??= facts.id;
+    this.#responseModel = facts.model || this.#responseModel;
+    this.#finishReason = facts.finishReason ?? this.#finishReason;
+    this.#usage = facts.usage ?? this.#usage;
+    if (this.#options.textLimit > 0) this.#keepText(chunk);
+    this.#begun = true;
+    if (this.#options.dropUsage && isUsageChunk(chunk)) return null;
+    return this.#rewritten(event, data);
+  }
+
+  deltas(data: Buffer): readonly ChatDelta[] {
+    return deltasOfChunk(parseJson(data));
+  }
+
+  #rewritten(event: Buffer, data: Buffer): Buffer {
+    const renamed = this.#rewriter.rename(data);
+    return renamed === data ? event : eventOf(renamed);
+  }
+
+  #keepText(chunk: unknown): void {
+    for (const delta of deltasOfChunk(chunk)) {
+      const piece = delta.kind === 'text' ? delta.text : delta.kind === 'toolCall' ? toolText(delta) : '';
+      const room = this.#options.textLimit - this.#text.length;
+      if (room > 0) this.#text += piece.slice(0, room);
+    }
+  }
+}
+
+/** Whether a chunk plainly neither finishes an answer nor counts its tokens. */
+function isMiddle(data: Buffer): boolean {
+  if (!data.includes(UNFINISHED)) return false;
+  const usage = data.indexOf(USAGE);
+  return usage === -1 || data.indexOf(NULL, usage) === usage + USAGE.length;
+}
+
+const toolText = (call: { readonly name: string | null; readonly arguments: string }): string =>
+  `${call.name ?? ''}${call.arguments}`;

@@ -1,0 +1,57 @@
+import type { ChatDelta, Outcome } from '../../domain/chat/chat.ts';
+import type { NativeDialect, WholeAbout, WholeAnswer } from '../dialect.ts';
+import { parseJson } from '../json/fields.ts';
+import { asBuffer } from '../json/members.ts';
+import { createModelRewriter } from '../json/model-rewriter.ts';
+import { outlineOf } from '../json/outline.ts';
+import { deltasOfAnswer, errorOf, factsOf, isAnswer, searchesOf } from './answer.ts';
+import { ChunkInspector } from './inspector.ts';
+
+/** Chat completions and everything else that OpenAI answers in the same frame: completions, embeddings and their like. */
+export const OPENAI_FRAME: NativeDialect = {
+  errorOf,
+  whole(bytes, about) {
+    const { member } = about.endpoint.answers;
+    if (member === null) return null;
+    // Vectors and pictures are megabytes that nobody here reads.
+    const value = member === 'choices' ? parseJson(bytes) : outlineOf(bytes, member);
+    const error = errorOf(value);
+    if (error !== null) return { error };
+    return isAnswer(value, member) ? wholeAnswer(bytes, value, about) : null;
+  },
+  inspector: (options) => new ChunkInspector(options),
+};
+
+/** A whole answer in OpenAI's frame: its bytes, and the same parsed. */
+export function wholeAnswer(
+  original: Uint8Array,
+  value: unknown,
+  { model, textLimit }: Pick<WholeAbout, 'model' | 'textLimit'>,
+): WholeAnswer {
+  const { id, model: responseModel, finishReason, usage } = factsOf(value);
+  const searches = searchesOf(value);
+  const outcome: Outcome = {
+    responseId: id,
+    responseModel,
+    finishReason,
+    usage,
+    ...(searches === null ? {} : { measured: { unit: 'query', count: searches } }),
+    failure: null,
+    text: textLimit === 0 ? null : textOf(deltasOfAnswer(value)).slice(0, textLimit),
+  };
+  const bytes = asBuffer(original);
+  return {
+    bytes: responseModel === model ? bytes : createModelRewriter(model).rename(bytes),
+    outcome,
+    deltas: () => deltasOfAnswer(value),
+  };
+}
+
+function textOf(deltas: readonly ChatDelta[]): string {
+  return deltas
+    .map((delta) => {
+      if (delta.kind === 'text') return delta.text;
+      return delta.kind === 'toolCall' ? `${delta.name ?? ''}${delta.arguments}` : '';
+    })
+    .join('');
+}

@@ -1,0 +1,30 @@
+import type { AnswerStep } from '../../domain/chat/answer-step.ts';
+import type { AnswerReader, OutboundDialect } from '../dialect.ts';
+import { deltasOfAnswer, deltasOfChunk, factsOf } from './answer.ts';
+import { type ChatCompletionsForm, writeChat } from './write-request.ts';
+
+/** Upstreams that speak chat completions, for callers who do not. */
+export function chatCompletionsOut(form: ChatCompletionsForm): OutboundDialect {
+  return {
+    writeRequest: (chat, losses) => writeChat(chat, losses, form),
+    reader: createChunkReader,
+    stepsOf: (answer) => [beginOf(answer), ...deltasOfAnswer(answer)],
+  };
+}
+
+function createChunkReader(): AnswerReader {
+  let begun = false;
+  return {
+    read(data) {
+      const deltas = deltasOfChunk(data);
+      if (begun) return deltas;
+      begun = true;
+      return [beginOf(data), ...deltas];
+    },
+  };
+}
+
+function beginOf(answer: unknown): AnswerStep {
+  const { id, model } = factsOf(answer);
+  return { kind: 'begin', id, model };
+}

@@ -1,0 +1,114 @@
+import type { AnswerStep } from '../../domain/chat/answer-step.ts';
+import type { AnswerAbout } from '../dialect.ts';
+import { usageObject } from './usage.ts';
+import { proofOf } from './write-answer.ts';
+
+interface ToolCall {
+  id: string;
+  name: string;
+  arguments: string;
+  proof: string | null;
+}
+
+/** The steps of an answer put together. */
+interface Gathered {
+  id: string | null;
+  text: string;
+  refusal: string;
+  reasoning: string;
+  readonly blocks: object[];
+  readonly calls: ToolCall[];
+  finishReason: string;
+  usage: object | null;
+}
+
+/** An answer whole, as a chat completion. */
+export function wholeChatCompletion(steps: readonly AnswerStep[], about: AnswerAbout): unknown {
+  const { id, text, refusal, reasoning, blocks, calls, finishReason, usage } = gather(steps);
+  const message = {
+    role: 'assistant',
+    content: text === '' && (calls.length > 0 || refusal !== '') ? null : text,
+    ...(refusal === '' ? {} : { refusal }),
+    ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
+    ...(blocks.length === 0 ? {} : { thinking_blocks: blocks }),
+    ...(calls.length === 0 ? {} : { tool_calls: calls.map(toolCallObject) }),
+  };
+  return {
+    id: id ?? about.fallbackId,
+    object: 'chat.completion',
+    created: about.createdAt,
+    model: about.model,
+    choices: [{ index: 0, message, finish_reason: finishReason }],
+    ...(usage === null ? {} : { usage }),
+  };
+}
+
+function gather(steps: readonly AnswerStep[]): Gathered {
+  const seen: Gathered = {
+    id: null,
+    text: '',
+    refusal: '',
+    reasoning: '',
+    blocks: [],
+    calls: [],
+    finishReason: 'stop',
+    usage: null,
+  };
+  let thought = '';
+  for (const step of steps) {
+    switch (step.kind) {
+      case 'begin':
+        seen.id = step.id;
+        break;
+      case 'text':
+        seen.text += step.text;
+        break;
+      case 'refusal':
+        seen.refusal += step.text;
+        break;
+      case 'reasoning':
+        seen.reasoning += step.text;
+        thought += step.text;
+        break;
+      case 'reasoningProof':
+        seen.blocks.push({ type: 'thinking', thinking: thought, signature: step.proof });
+        thought = '';
+        break;
+      case 'redactedReasoning':
+        seen.blocks.push({ type: 'redacted_thinking', data: step.proof });
+        break;
+      case 'toolCall':
+        addCall(seen.calls, step);
+        break;
+      case 'toolCallProof': {
+        const call = seen.calls[step.index];
+        if (call) call.proof = step.proof;
+        break;
+      }
+      case 'finish':
+        seen.finishReason = step.reason;
+        break;
+      case 'usage':
+        seen.usage = usageObject(step.usage);
+        break;
+      case 'failure':
+      case 'stopSequence':
+        break;
+    }
+  }
+  return seen;
+}
+
+function addCall(calls: ToolCall[], step: Extract<AnswerStep, { kind: 'toolCall' }>): void {
+  const call = (calls[step.index] ??= { id: '', name: '', arguments: '', proof: null });
+  call.id = step.id ?? call.id;
+  call.name = step.name ?? call.name;
+  call.arguments += step.arguments;
+}
+
+const toolCallObject = ({ id, name, arguments: text, proof }: ToolCall): object => ({
+  id,
+  type: 'function',
+  function: { name, arguments: text },
+  ...(proof === null ? {} : proofOf(proof)),
+});

@@ -1,0 +1,80 @@
+import type { AnswerStep } from '../../domain/chat/answer-step.ts';
+import type { Usage } from '../../domain/chat/chat.ts';
+import type { AnswerAbout, AnswerWriter } from '../dialect.ts';
+import { usageObject } from './usage.ts';
+
+const DONE = 'data: [DONE]\n\n';
+
+/** Writes an answer as chunks of a chat completion: each step at once, the usage last where the caller asked for it. */
+export function createChunkWriter(about: AnswerAbout): AnswerWriter {
+  let id = about.fallbackId;
+  let begun = false;
+  let thought = '';
+  let usage: Usage | null = null;
+
+  const event = (rest: object): string =>
+    `data: ${JSON.stringify({ id, object: 'chat.completion.chunk', created: about.createdAt, model: about.model, ...rest })}\n\n`;
+  const chunk = (delta: object, finishReason: string | null = null): string =>
+    event({ choices: [{ index: 0, delta, finish_reason: finishReason }] });
+  const opening = (): string => {
+    if (begun) return '';
+    begun = true;
+    return chunk({ role: 'assistant', content: '' });
+  };
+
+  function deltaOf(step: AnswerStep): object | null {
+    switch (step.kind) {
+      case 'text':
+        return { content: step.text };
+      case 'refusal':
+        return { refusal: step.text };
+      case 'reasoning':
+        thought += step.text;
+        return { reasoning_content: step.text };
+      case 'reasoningProof': {
+        const block = { type: 'thinking', thinking: thought, signature: step.proof };
+        thought = '';
+        return { thinking_blocks: [block] };
+      }
+      case 'redactedReasoning':
+        return { thinking_blocks: [{ type: 'redacted_thinking', data: step.proof }] };
+      case 'toolCall':
+        return { tool_calls: [toolCallDelta(step)] };
+      case 'toolCallProof':
+        return { tool_calls: [{ index: step.index, ...proofOf(step.proof) }] };
+      case 'begin':
+      case 'finish':
+      case 'usage':
+      case 'failure':
+      case 'stopSequence':
+        return null;
+    }
+  }
+
+  return {
+    write(step) {
+      if (step.kind === 'begin') {
+        id = step.id ?? id;
+        return opening();
+      }
+      if (step.kind === 'finish') return `${opening()}${chunk({}, step.reason)}`;
+      if (step.kind === 'usage') usage = step.usage;
+      const delta = deltaOf(step);
+      return delta === null ? '' : `${opening()}${chunk(delta)}`;
+    },
+    end() {
+      const counted = about.includeUsage && usage !== null ? event({ choices: [], usage: usageObject(usage) }) : '';
+      return `${counted}${DONE}`;
+    },
+  };
+}
+
+function toolCallDelta(step: Extract<AnswerStep, { kind: 'toolCall' }>): object {
+  const { index, id, name, arguments: piece } = step;
+  return id === null && name === null
+    ? { index, function: { arguments: piece } }
+    : { index, id, type: 'function', function: { name, arguments: piece } };
+}
+
+/** Where Google's own chat completions carry the proof of a thought. */
+export const proofOf = (proof: string): object => ({ extra_content: { google: { thought_signature: proof } } });

@@ -1,0 +1,83 @@
+import type { AnswerStep } from '../../domain/chat/answer-step.ts';
+import type { Usage } from '../../domain/chat/chat.ts';
+import { type Losses, type NeutralChat } from '../../domain/chat/neutral-chat.ts';
+import type { RequestBody } from '../../domain/inference/askable.ts';
+import { noteUnread, readSampling } from '../chat-completions/read-request.ts';
+import { usageObject } from '../chat-completions/usage.ts';
+import type { AnswerAbout, AnswerWriter, InboundDialect } from '../dialect.ts';
+import { malformed } from '../malformed.ts';
+
+const READ = new Set([
+  'model',
+  'prompt',
+  'stream',
+  'stream_options',
+  'max_tokens',
+  'temperature',
+  'top_p',
+  'top_k',
+  'stop',
+  'seed',
+  'frequency_penalty',
+  'presence_penalty',
+  'user',
+  'metadata',
+]);
+
+/** Callers who ask for the text that follows theirs, of a model that only chats. */
+export const COMPLETIONS_IN: InboundDialect = {
+  readRequest: readCompletion,
+  writer: createTextWriter,
+  whole: wholeCompletion,
+};
+
+function readCompletion(body: RequestBody, losses: Losses): NeutralChat {
+  noteUnread(body, losses, (member) => READ.has(member));
+  const { prompt } = body;
+  const text: unknown = Array.isArray(prompt) && prompt.length === 1 ? prompt[0] : prompt;
+  // Several prompts are several answers, and tokens are one model's own.
+  if (typeof text !== 'string') throw malformed('prompt', 'one text: this model chats, and answers one text at a time');
+  return {
+    ...readSampling(body),
+    messages: [{ role: 'user', content: [{ kind: 'text', text }] }],
+    tools: [],
+    toolChoice: null,
+    parallelToolCalls: null,
+    outputForm: null,
+    reasoning: null,
+  };
+}
+
+function createTextWriter(about: AnswerAbout): AnswerWriter {
+  let id = about.fallbackId;
+  let usage: Usage | null = null;
+  const event = (rest: object): string =>
+    `data: ${JSON.stringify({ id, object: 'text_completion', created: about.createdAt, model: about.model, ...rest })}\n\n`;
+  const chunk = (text: string, finishReason: string | null): string =>
+    event({ choices: [{ text, index: 0, logprobs: null, finish_reason: finishReason }] });
+  return {
+    write(step) {
+      if (step.kind === 'begin') id = step.id ?? id;
+      if (step.kind === 'usage') usage = step.usage;
+      if (step.kind === 'finish') return chunk('', step.reason);
+      return step.kind === 'text' || step.kind === 'refusal' ? chunk(step.text, null) : '';
+    },
+    end: () =>
+      `${about.includeUsage && usage !== null ? event({ choices: [], usage: usageObject(usage) }) : ''}data: [DONE]\n\n`,
+  };
+}
+
+function wholeCompletion(steps: readonly AnswerStep[], about: AnswerAbout): unknown {
+  const begin = steps.find((step) => step.kind === 'begin');
+  const finish = steps.findLast((step) => step.kind === 'finish');
+  const counted = steps.findLast((step) => step.kind === 'usage');
+  const text = steps.map((step) => (step.kind === 'text' || step.kind === 'refusal' ? step.text : '')).join('');
+  return {
+    id: begin?.id ?? about.fallbackId,
+    object: 'text_completion',
+    created: about.createdAt,
+    model: about.model,
+    choices: [{ text, index: 0, logprobs: null, finish_reason: finish?.reason ?? 'stop' }],
+    ...(counted === undefined ? {} : { usage: usageObject(counted.usage) }),
+  };
+}

@@ -1,0 +1,60 @@
+import type { AnswerStep } from '../../src/domain/chat/answer-step.ts';
+
+/** Text with everything that framing and escaping could trip over. */
+const PIECES = ['Hello', ' wörld', ' 😀', '\n\n', 'data: x', '"', '\\', ' {"a":1}', '\u2028', ' end'];
+
+/** Which kinds of steps a dialect has words for. */
+export interface AnswerKinds {
+  readonly reasoning: boolean;
+  /** Whether reasoning comes with a proof. */
+  readonly proofs: boolean;
+}
+
+/** A plausible answer as steps: thoughts, words, tool calls, an end and its counts. */
+export function randomAnswer(below: (bound: number) => number, { reasoning, proofs }: AnswerKinds): AnswerStep[] {
+  const words = (): string => PIECES[below(PIECES.length)] ?? 'x';
+  const some = (most: number): undefined[] => Array.from({ length: below(most + 1) });
+  const steps: AnswerStep[] = [{ kind: 'begin', id: `answer-${below(1000)}`, model: 'upstream-1' }];
+  const thoughts = reasoning ? some(3) : [];
+  for (const _ of thoughts) steps.push({ kind: 'reasoning', text: words() });
+  if (proofs && thoughts.length > 0) steps.push({ kind: 'reasoningProof', proof: `proof-${below(1000)}` });
+  for (const _ of some(5)) steps.push({ kind: 'text', text: words() });
+  const calls = some(2);
+  calls.forEach((_, index) => {
+    steps.push({ kind: 'toolCall', index, id: `call_${index}`, name: `tool_${index}`, arguments: '' });
+    for (const piece of ['{"say":', JSON.stringify(words()), '}'])
+      steps.push({ kind: 'toolCall', index, id: null, name: null, arguments: piece });
+  });
+  const ended = ['stop', 'length', 'content_filter'][below(3)] ?? 'stop';
+  steps.push({ kind: 'finish', reason: calls.length > 0 ? 'tool_calls' : ended });
+  const cacheReadTokens = below(50);
+  const reasoningTokens = thoughts.length === 0 ? 0 : below(20);
+  steps.push({
+    kind: 'usage',
+    usage: {
+      inputTokens: cacheReadTokens + below(100),
+      outputTokens: reasoningTokens + below(100),
+      cacheReadTokens,
+      cacheWriteTokens: 0,
+      reasoningTokens,
+    },
+  });
+  return steps;
+}
+
+/** The same answer with pieces that follow each other joined, so that two ways to cut it up compare as equal. */
+export function joined(steps: readonly AnswerStep[]): readonly AnswerStep[] {
+  const whole: AnswerStep[] = [];
+  for (const step of steps) {
+    const last = whole.at(-1);
+    if (last?.kind === 'text' && step.kind === 'text')
+      whole[whole.length - 1] = { ...last, text: last.text + step.text };
+    else if (last?.kind === 'reasoning' && step.kind === 'reasoning')
+      whole[whole.length - 1] = { ...last, text: last.text + step.text };
+    else if (last?.kind === 'toolCall' && step.kind === 'toolCall' && last.index === step.index)
+      whole[whole.length - 1] = { ...last, arguments: last.arguments + step.arguments };
+    else if ((step.kind === 'text' || step.kind === 'reasoning') && step.text === '') continue;
+    else whole.push(step);
+  }
+  return whole;
+}

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { chatCompletionsOut } from '../../../src/wire/chat-completions/outbound.ts';
+import { errorOf } from '../../../src/wire/chat-completions/answer.ts';
+import { StepsInspector } from '../../../src/wire/sse/steps-inspector.ts';
+
+const OUT = chatCompletionsOut({ maxTokensMember: 'max_tokens' });
+
+function follow(textLimit = 0): StepsInspector {
+  return new StepsInspector(
+    {
+      reader: () => OUT.reader(),
+      errorOf,
+      rename: (data, value, model) =>
+        typeof value['model'] === 'string' ? Buffer.from(JSON.stringify({ ...value, model })) : data,
+    },
+    {
+      model: 'public',
+      dropUsage: false,
+      textLimit,
+      refused: (error) => new Error(`refused: ${error.message}`),
+      garbled: (fault) => new Error(`garbled: ${fault}`),
+    },
+  );
+}
+
+const event = (value: unknown): Buffer => Buffer.from(`event: message\ndata: ${JSON.stringify(value)}\n\n`);
+const text = (content: string) => ({ id: 'a-1', model: 'up', choices: [{ index: 0, delta: { content } }] });
+
+describe('a stream followed by its steps', () => {
+  it('is read in passing, and keeps the names of its events', () => {
+    const inspector = follow(4);
+    expect(inspector.inspect(Buffer.from(': ping\n\n'))?.toString()).toBe(': ping\n\n');
+    expect(inspector.begun).toBe(false);
+    expect(inspector.inspect(event(text('Hello')))?.toString()).toBe(
+      `event: message\ndata: ${JSON.stringify({ ...text('Hello'), model: 'public' })}\n\n`,
+    );
+    expect(inspector).toMatchObject({ begun: true, complete: false });
+    const last = event({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] });
+    expect(inspector.inspect(last)).toBe(last);
+    expect(inspector.complete).toBe(true);
+    const done = Buffer.from('data: [DONE]\n\n');
+    expect(inspector.inspect(done)).toBe(done);
+    expect(inspector.outcome()).toEqual({
+      responseId: 'a-1',
+      responseModel: 'up',
+      finishReason: 'stop',
+      usage: null,
+      failure: null,
+      text: 'Hell',
+    });
+  });
+
+  it('ends where it carries a failure, or is no JSON', () => {
+    const inspector = follow();
+    expect(inspector.inspect(Buffer.from('data: {\n\n'))).toEqual(
+      new Error('garbled: an event of its stream is no JSON object'),
+    );
+    expect(inspector.inspect(event({ error: { message: 'busy', code: 529 } }))).toEqual(new Error('refused: busy'));
+    expect(inspector.outcome().failure).toEqual({ message: 'busy', code: '529' });
+  });
+
+  it('gives its steps typed, apart from what accounting read', () => {
+    const inspector = follow();
+    inspector.inspect(event(text('Hello')));
+    expect(inspector.deltas(Buffer.from(JSON.stringify(text('Hello'))), null)).toEqual([
+      { kind: 'text', text: 'Hello' },
+    ]);
+  });
+});

@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import { Losses } from '../../../src/domain/chat/neutral-chat.ts';
+import { CHAT_COMPLETIONS_IN } from '../../../src/wire/chat-completions/inbound.ts';
+import { chatCompletionsOut } from '../../../src/wire/chat-completions/outbound.ts';
+import { dialectSuite } from './dialect-suite.ts';
+
+const OUT = chatCompletionsOut({ maxTokensMember: 'max_tokens' });
+
+dialectSuite('chat completions', {
+  inbound: CHAT_COMPLETIONS_IN,
+  outbound: OUT,
+  kinds: { reasoning: true, proofs: false },
+});
+
+/** A request read and written again, and what was lost. */
+function through(body: Record<string, unknown>): { readonly body: unknown; readonly lost: readonly object[] } {
+  const losses = new Losses();
+  return { body: OUT.writeRequest(CHAT_COMPLETIONS_IN.readRequest(body, losses), losses), lost: losses.all() };
+}
+
+const PICTURE = 'data:image/png;base64,aGk=';
+const WHOLE = {
+  model: 'm',
+  messages: [
+    { role: 'system', content: 'Be brief.' },
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'What is this?' },
+        { type: 'image_url', image_url: { url: PICTURE, detail: 'low' } },
+        { type: 'file', file: { file_data: 'data:application/pdf;base64,aGk=', filename: 'a.pdf' } },
+        { type: 'input_audio', input_audio: { data: 'aGk=', format: 'mp3' } },
+      ],
+    },
+    {
+      role: 'assistant',
+      content: 'Looking.',
+      tool_calls: [
+        { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{"at":1}' } },
+        { id: 'call_2', type: 'function', function: { name: 'look', arguments: '{"at":2}' } },
+      ],
+    },
+    { role: 'tool', tool_call_id: 'call_1', content: 'a cat' },
+    { role: 'tool', tool_call_id: 'call_2', content: 'a dog' },
+    { role: 'user', content: 'And?' },
+  ],
+  stream: true,
+  stream_options: { include_usage: true },
+  tools: [
+    {
+      type: 'function',
+      function: { name: 'look', description: 'Looks.', parameters: { type: 'object', properties: {} }, strict: true },
+    },
+  ],
+  tool_choice: { type: 'function', function: { name: 'look' } },
+  parallel_tool_calls: false,
+  max_tokens: 100,
+  temperature: 0,
+  top_p: 0.5,
+  stop: ['END'],
+  seed: 7,
+  frequency_penalty: 0.1,
+  presence_penalty: 0.2,
+  response_format: { type: 'json_schema', json_schema: { name: 'a', schema: { type: 'object' }, strict: true } },
+  reasoning_effort: 'low',
+  user: 'u-1',
+};
+
+describe('a chat completion in neutral words', () => {
+  it('says the same when it is written again', () => {
+    expect(through(WHOLE)).toEqual({ body: WHOLE, lost: [] });
+  });
+
+  it.each([
+    ['n', 2, 'essential'],
+    ['logprobs', true, 'essential'],
+    ['logit_bias', { 5: 1 }, 'essential'],
+    ['modalities', ['text', 'audio'], 'essential'],
+    ['something_new', 1, 'essential'],
+    ['top_k', 5, 'essential'],
+    ['tools', [{ type: 'web_search' }], 'essential', 'tools[0]'],
+    ['store', true, 'hint'],
+    ['service_tier', 'flex', 'hint'],
+    ['prompt_cache_key', 'k', 'hint'],
+  ])('what it has no place for is noted: %s', (member, value, weight, where = member) => {
+    expect(through({ model: 'm', messages: [], [member]: value }).lost).toEqual([{ member: where, weight }]);
+  });
+
+  it.each([
+    ['n', 1],
+    ['logprobs', false],
+    ['logit_bias', {}],
+    ['modalities', ['text']],
+    ['store', null],
+    ['num_retries', 3],
+    ['metadata', { tags: ['a'] }],
+  ])('what asks for nothing, or speaks to the gateway, is not: %s %j', (member, value) => {
+    expect(through({ model: 'm', messages: [], [member]: value }).lost).toEqual([]);
+  });
+
+  it.each([
+    [{ role: 'judge', content: 'x' }, "'messages[0].role': it must be one of system, developer, user, assistant, tool"],
+    [{ role: 'user', content: 5 }, "'messages[0].content': it must be a text or a list of parts"],
+    [{ role: 'user', content: [{ type: 'text' }] }, "'messages[0].content[0].text': it must be a text"],
+    [{ role: 'user', content: [{ type: 'image_url', image_url: {} }] }, "'messages[0].content[0].image_url.url'"],
+    [{ role: 'user', content: [{ type: 'file', file: {} }] }, "'messages[0].content[0].file'"],
+    [
+      { role: 'user', content: [{ type: 'input_audio', input_audio: {} }] },
+      "'messages[0].content[0].input_audio.data'",
+    ],
+    [{ role: 'tool', content: 'x' }, "'messages[0].tool_call_id': it must be the id of the call it answers"],
+    [{ role: 'assistant', tool_calls: [{}] }, "'messages[0].tool_calls[0].function.name': it must be a text"],
+    [{ role: 'system', content: [{ type: 'image_url' }] }, "'messages[0].content[0]': it must be a part of type text"],
+  ])('what breaks its rules is refused with its place: %j', (message, words) => {
+    expect(() => through({ model: 'm', messages: [message] })).toThrow(words);
+  });
+});

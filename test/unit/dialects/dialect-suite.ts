@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import type { AnswerStep } from '../../../src/domain/chat/answer-step.ts';
+import type { AnswerAbout, InboundDialect, OutboundDialect } from '../../../src/wire/dialect.ts';
+import { stepsOfRun, translatedStream } from '../../../src/wire/translate.ts';
+import { fedStream, gather } from '../../support/byte-streams.ts';
+import { type AnswerKinds, joined, randomAnswer } from '../../support/random-answer.ts';
+import { randomFrom } from '../../support/random.ts';
+
+const ABOUT: AnswerAbout = {
+  model: 'public',
+  fallbackId: 'fallback',
+  createdAt: 1_700_000_000,
+  includeUsage: true,
+  body: { model: 'public' },
+};
+const ROUNDS = 200;
+
+/** The steps of a stream's text. */
+function read(text: string, outbound: OutboundDialect): AnswerStep[] {
+  return stepsOfRun(Buffer.from(text), outbound.reader());
+}
+
+function write(steps: readonly AnswerStep[], inbound: InboundDialect): string {
+  const writer = inbound.writer(ABOUT);
+  return `${steps.map((step) => writer.write(step)).join('')}${writer.end()}`;
+}
+
+/** The model is named to callers as they named it. */
+const asCallersSee = (steps: readonly AnswerStep[]): readonly AnswerStep[] =>
+  joined(steps.map((step) => (step.kind === 'begin' ? { ...step, model: ABOUT.model } : step)));
+
+/** The law of a dialect that is both written for callers and read from upstreams: nothing is lost on the way. */
+export function dialectSuite(
+  dialect: string,
+  { inbound, outbound, kinds }: { inbound: InboundDialect; outbound: OutboundDialect; kinds: AnswerKinds },
+): void {
+  describe(`the dialect ${dialect}`, () => {
+    const answers = (): readonly AnswerStep[][] => {
+      const below = randomFrom(20_261_121);
+      return Array.from({ length: ROUNDS }, () => randomAnswer(below, kinds));
+    };
+
+    it('a streamed answer reads as it was written', () => {
+      for (const steps of answers()) expect(joined(read(write(steps, inbound), outbound))).toEqual(asCallersSee(steps));
+    });
+
+    it('a whole answer reads as it was written', () => {
+      for (const steps of answers()) {
+        const whole: unknown = JSON.parse(JSON.stringify(inbound.whole(steps, ABOUT)));
+        expect(joined(outbound.stepsOf(whole))).toEqual(asCallersSee(steps));
+      }
+    });
+
+    it('comes out the same wherever its bytes were cut', () => {
+      for (const steps of answers().slice(0, 10)) {
+        const bytes = Buffer.from(write(steps, inbound));
+        const once = write(read(bytes.toString('utf8'), outbound), inbound);
+        for (const size of [1, 2, 3, 7, 64, bytes.length]) {
+          const source = fedStream();
+          const gathered = gather(translatedStream(source, outbound.reader(), inbound.writer(ABOUT)));
+          for (let at = 0; at < bytes.length; at += size) source.feed(bytes.subarray(at, at + size));
+          source.finish();
+          expect({ size, text: gathered.text(), end: gathered.end }).toEqual({ size, text: once, end: 'done' });
+        }
+      }
+    });
+
+    it('what is no part of the dialect says nothing, and breaks nothing', () => {
+      const reader = outbound.reader();
+      for (const odd of [null, undefined, 1, 'x', [], {}, { choices: 1 }, { type: 7 }, { error: {} }, { usage: 'x' }])
+        expect(() => reader.read(odd, null)).not.toThrow();
+      for (const odd of [null, undefined, [], {}, 'x']) expect(() => outbound.stepsOf(odd)).not.toThrow();
+    });
+  });
+}

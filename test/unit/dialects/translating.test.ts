@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { collect } from '../../../src/domain/bytes.ts';
+import type { ModelRequest } from '../../../src/domain/chat/chat.ts';
+import { CHAT_COMPLETIONS, COMPLETIONS, EMBEDDINGS } from '../../../src/domain/inference/endpoint.ts';
+import { createDemo } from '../../../src/providers/demo/demo.ts';
+import type { NativeProvider } from '../../../src/providers/http-provider.ts';
+import { translating } from '../../../src/providers/translating.ts';
+import { chatCompletionsOut } from '../../../src/wire/chat-completions/outbound.ts';
+import { aDeployment, aModelRequest } from '../../support/chat.ts';
+
+/** A provider that only chats. */
+function chatOnly(): { readonly provider: NativeProvider; readonly sent: ModelRequest[] } {
+  const demo = createDemo();
+  const sent: ModelRequest[] = [];
+  return {
+    sent,
+    provider: {
+      name: 'chat-only',
+      answers: ({ dialect }) => dialect === 'chat-completions',
+      send(deployment, request, signal) {
+        sent.push(request);
+        return demo.send(deployment, request, signal);
+      },
+    },
+  };
+}
+
+const COMPLETION = { model: 'm', prompt: 'Hello', max_tokens: 5 };
+const OUT = { endpoint: CHAT_COMPLETIONS, dialect: chatCompletionsOut({ maxTokensMember: 'max_tokens' }) };
+const SIGNAL = new AbortController().signal;
+
+function ask(body: Record<string, unknown>, differing: Partial<ModelRequest> = {}, deployment = aDeployment()) {
+  const { provider, sent } = chatOnly();
+  const request = aModelRequest(body, { endpoint: COMPLETIONS, ...differing });
+  return { answer: translating(provider, () => OUT).send(deployment, request, SIGNAL), sent };
+}
+
+describe('a call that is translated', () => {
+  it('goes up in the words of the upstream and comes back in those of the caller', async () => {
+    const { answer, sent } = ask(COMPLETION);
+    const exchange = await answer;
+    expect(sent[0]?.body).toEqual({ model: 'up-1', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 5 });
+    expect(JSON.parse(Buffer.from((await collect(exchange.bytes, 1e6)) ?? []).toString('utf8'))).toMatchObject({
+      object: 'text_completion',
+      model: 'm',
+      choices: [{ index: 0, text: expect.stringContaining('Hello'), finish_reason: 'stop' }],
+      usage: { total_tokens: expect.any(Number) },
+    });
+    expect(exchange.outcome().usage?.inputTokens).toBeGreaterThan(0);
+    expect(exchange.dropped).toBeUndefined();
+  });
+
+  it('streams', async () => {
+    const { answer } = ask({ ...COMPLETION, stream: true }, { includeUsage: true });
+    const exchange = await answer;
+    expect(exchange.streaming).toBe(true);
+    const text = Buffer.from((await collect(exchange.bytes, 1e6)) ?? []).toString('utf8');
+    const events = text.split('\n\n').filter((event) => event !== '');
+    expect(events.at(-1)).toBe('data: [DONE]');
+    const chunks = events
+      .slice(0, -1)
+      .map((event) => JSON.parse(event.replace(/^data: /, '')) as Record<string, unknown>);
+    expect(new Set(chunks.map(({ object }) => object))).toEqual(new Set(['text_completion']));
+    expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: expect.any(Number) } });
+    expect(exchange.outcome().finishReason).toBe('stop');
+  });
+
+  it('names what was left out, and refuses what may not be', async () => {
+    expect((await ask({ ...COMPLETION, service_tier: 'flex' }).answer).dropped).toEqual(['service_tier']);
+    const refused = ask({ ...COMPLETION, logprobs: 3, echo: true });
+    await expect(refused.answer).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+      message: `/completions: The provider of the model "m" (openai) has nothing like 'logprobs', 'echo'. Leave it out, or set drop_params to have that done.`,
+      issues: [{ path: ['body', 'logprobs'] }],
+    });
+    expect(refused.sent).toEqual([]);
+    expect((await ask({ ...COMPLETION, logprobs: 3, drop_params: true }).answer).dropped).toEqual(['logprobs']);
+    const lenient = aDeployment({ dropParams: true });
+    expect((await ask({ ...COMPLETION, logprobs: 3 }, {}, lenient).answer).dropped).toEqual(['logprobs']);
+  });
+
+  it('an endpoint that is no conversation is refused when the provider has none', async () => {
+    await expect(ask({ model: 'm', input: 'x' }, { endpoint: EMBEDDINGS }).answer).rejects.toMatchObject({
+      code: 'UNSUPPORTED',
+      message: '/embeddings: The provider of the model "m" (openai) does not answer this.',
+    });
+  });
+});
