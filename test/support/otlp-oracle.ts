@@ -82,6 +82,23 @@ export function encodeExport(request: Readonly<Record<string, unknown>>): Uint8A
   return requestType.encode(requestType.fromObject({ ...request })).finish();
 }
 
+/** The same export as protobufjs understands it and writes it anew; null when it does not take it for one. */
+export function rewritten(body: Uint8Array): Uint8Array | null {
+  try {
+    return requestType.encode(requestType.decode(body)).finish();
+  } catch {
+    return null;
+  }
+}
+
+/** An OTLP/JSON export in protobuf. */
+export function protobufOf(json: unknown): Uint8Array {
+  const withBytes = JSON.parse(JSON.stringify(json), (key, value: unknown) =>
+    /^(trace|span|parentSpan)Id$/.test(key) && typeof value === 'string' ? Uint8Array.fromHex(value) : value,
+  ) as Record<string, unknown>;
+  return encodeExport(withBytes);
+}
+
 /** A protobuf export as the JSON encoding of OTLP writes it: ids in hex, 64-bit integers as text. */
 export function exportObject(body: Uint8Array): unknown {
   const object = requestType.toObject(requestType.decode(body), { longs: String, bytes: Array });

@@ -1,0 +1,72 @@
+type Draw = (below: number) => number;
+
+/** Numbers at which decoders go wrong: a length, a tag, a count. */
+const ODD_BYTES = [0x00, 0x01, 0x7f, 0x80, 0xff, 0x0a, 0x12, 0x22, 0x2c, 0x5b, 0x5c, 0x7b, 0x7d];
+/** Pieces that mean something where they land. */
+const PIECES = [
+  '"spanId"',
+  '[[[[[[',
+  '{"a":',
+  'null',
+  '-1',
+  '1e999',
+  '18446744073709551616',
+  '\\ud800',
+  '\u0000',
+  '"__proto__"',
+].map((text) => Buffer.from(text));
+
+const MOST_CHANGES = 4;
+/** Of so many changes six move the bytes behind them; the others change a byte in its place. */
+const WAYS = 20;
+
+/**
+ * Bytes with a change or up to four: flipped, cut off, left out, put in, repeated, or taken from another seed. Most
+ * change little, so that much of what comes out can still be read, and wrongly.
+ */
+export function mutated(seed: Uint8Array, draw: Draw, other: Uint8Array): Uint8Array {
+  let bytes: Uint8Array = seed;
+  for (let change = draw(2) * draw(MOST_CHANGES); change >= 0; change--) {
+    const at = draw(bytes.length + 1);
+    const [before, after] = [bytes.subarray(0, at), bytes.subarray(at)];
+    const some = 1 + draw(16);
+    switch (draw(WAYS)) {
+      case 0:
+      case 8:
+        bytes = Buffer.concat([before, Uint8Array.of(draw(256)), after.subarray(1)]);
+        break;
+      case 1:
+      case 9:
+        bytes = Buffer.concat([before, Uint8Array.of(ODD_BYTES[draw(ODD_BYTES.length)] ?? 0), after.subarray(1)]);
+        break;
+      case 2:
+        bytes = before;
+        break;
+      case 3:
+        bytes = Buffer.concat([before, after.subarray(some)]);
+        break;
+      case 4:
+        bytes = Buffer.concat([before, Uint8Array.from({ length: some }, () => draw(256)), after]);
+        break;
+      case 5:
+        bytes = Buffer.concat([before, PIECES[draw(PIECES.length)] ?? before, after]);
+        break;
+      case 6:
+        bytes = Buffer.concat([before, after.subarray(0, some * 8), after]);
+        break;
+      case 7: {
+        const from = draw(other.length + 1);
+        bytes = Buffer.concat([before, other.subarray(from, from + some * 8), after]);
+        break;
+      }
+      default: {
+        // One bit, which keeps most of what it is in.
+        const one = Buffer.from(bytes);
+        const place = Math.min(at, one.length - 1);
+        if (place >= 0) one[place] = (one[place] ?? 0) ^ (1 << draw(8));
+        bytes = one;
+      }
+    }
+  }
+  return bytes;
+}
