@@ -1,0 +1,298 @@
+/** Bytes of one head, and of the trailers after a chunked body. */
+const HEAD_LIMIT = 16 * 1024;
+/** Bytes of a line that tells the size of a chunk, extensions included. */
+const LINE_LIMIT = 4 * 1024;
+/** Informational heads (100, 103) that may come before the answer. */
+const INFORMATIONAL_LIMIT = 16;
+
+/** What is told of one answer, in this order; nothing more after `ended`. */
+export interface ResponseEvents {
+  /** Lower-case names; repeated ones joined, hop-by-hop headers left out. */
+  head(status: number, headers: Record<string, string>): void;
+  /** Bytes of the body, valid during the call only. */
+  body(bytes: Buffer): void;
+  /** How long the connection may then wait for another call, in ms; 0 when it may not be used again. */
+  ended(keepAliveMs: number): void;
+}
+
+/** An answer that breaks the rules of HTTP/1.1, by a rule's short name. Says nothing of what was sent. */
+export class MalformedResponse extends Error {
+  readonly code: string;
+  constructor(code: string) {
+    super(`The answer is not HTTP/1.1: ${code}.`);
+    this.name = 'MalformedResponse';
+    this.code = code;
+  }
+}
+
+/** What the bytes that come next belong to. */
+const IDLE = 0;
+const HEAD = 1;
+const LENGTH = 2;
+const UNTIL_CLOSE = 3;
+const CHUNK_SIZE = 4;
+const CHUNK = 5;
+const CHUNK_END = 6;
+const TRAILERS = 7;
+
+const NO_BYTES = Buffer.alloc(0);
+const PROTOCOL = 'HTTP/1.';
+const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: .*)?$/;
+/** Control characters, and line ends that are not CR LF: two readers could see two heads in them. */
+// oxlint-disable-next-line no-control-regex -- these are what must not stand in a head.
+const FORBIDDEN = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)|(?<!\r)\n/;
+const NOT_ASCII = /[\x80-\xff]/;
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const DIGITS = /^\d{1,15}$/;
+const CHUNK_LINE = /^([0-9a-fA-F]{1,12})[\t ]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/;
+const KEEP_ALIVE_SECONDS = /(?:^|[,\s])timeout=(\d{1,6})/i;
+
+const HOP_BY_HOP = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** How long a connection waits when the upstream does not say: shorter than common servers allow. */
+const KEEP_ALIVE_MS = 4_000;
+/** An upstream that names its limit is left this much before it, and believed up to the most. */
+const KEEP_ALIVE_MARGIN_MS = 2_000;
+const KEEP_ALIVE_MOST_MS = 600_000;
+
+/** Names as they come, to names as we say them. Upstreams use few, so that almost every look-up succeeds. */
+const names = new Map<string, string>();
+const NAMES_LIMIT = 1_000;
+
+function nameOf(raw: string): string {
+  const known = names.get(raw);
+  if (known !== undefined) return known;
+  if (!TOKEN.test(raw)) throw new MalformedResponse('HEADER_NAME');
+  const name = raw.toLowerCase();
+  if (names.size < NAMES_LIMIT) names.set(raw, name);
+  return name;
+}
+
+/**
+ * Reads answers to POST requests off one connection, strictly: what two readers could understand differently (a
+ * length beside chunks, two lengths, a bare line feed, a folded line, bytes nobody asked for) is an error, never a
+ * guess. Hand it every byte in order; it throws MalformedResponse, and is of no use after that.
+ */
+export class ResponseParser {
+  readonly #events: ResponseEvents;
+  #state = IDLE;
+  /** The beginning of a head or line whose end has not come. */
+  #kept: Buffer = NO_BYTES;
+  /** Bytes of the body or chunk still to come. */
+  #left = 0;
+  #informational = 0;
+  #trailerBytes = 0;
+  #keepAliveMs = 0;
+
+  constructor(events: ResponseEvents) {
+    this.#events = events;
+  }
+
+  /** A request is sent: its answer may come. */
+  expect(): void {
+    this.#state = HEAD;
+    this.#informational = 0;
+    this.#trailerBytes = 0;
+  }
+
+  execute(chunk: Buffer): void {
+    let at = 0;
+    while (at < chunk.length) at = this.#step(chunk, at);
+  }
+
+  /** The upstream sends nothing more. Throws when an answer was under way and did not end so. */
+  finish(): void {
+    if (this.#state === UNTIL_CLOSE) return this.#end(0);
+    if (this.#state !== IDLE) throw new MalformedResponse('CLOSED_EARLY');
+  }
+
+  /** Reads on from `at`; gives where it stopped. */
+  #step(chunk: Buffer, at: number): number {
+    switch (this.#state) {
+      case HEAD:
+        return this.#readHead(chunk, at);
+      case LENGTH:
+      case CHUNK:
+        return this.#readCounted(chunk, at);
+      case UNTIL_CLOSE:
+        this.#events.body(at === 0 ? chunk : chunk.subarray(at));
+        return chunk.length;
+      case CHUNK_SIZE:
+      case CHUNK_END:
+      case TRAILERS:
+        return this.#readLine(chunk, at);
+      default:
+        throw new MalformedResponse('UNEXPECTED_BYTES');
+    }
+  }
+
+  #readCounted(chunk: Buffer, at: number): number {
+    const end = Math.min(chunk.length, at + this.#left);
+    this.#left -= end - at;
+    const whole = this.#left === 0;
+    if (whole && this.#state === CHUNK) this.#state = CHUNK_END;
+    this.#events.body(chunk.subarray(at, end));
+    if (whole && this.#state === LENGTH) this.#end(this.#keepAliveMs);
+    return end;
+  }
+
+  /** Bytes up to an end that may not have come: kept until it has. Null when it has not. */
+  #upTo(
+    end: string,
+    limit: number,
+    chunk: Buffer,
+    at: number,
+  ): { readonly text: string; readonly next: number } | null {
+    const before = this.#kept.length;
+    const bytes = before === 0 ? chunk : Buffer.concat([this.#kept, at === 0 ? chunk : chunk.subarray(at)]);
+    const from = before === 0 ? at : 0;
+    // The end may have begun in what was kept.
+    const found = bytes.indexOf(end, Math.max(from, before - end.length), 'latin1');
+    if ((found === -1 ? bytes.length : found) - from > limit) throw new MalformedResponse('OVERFLOW');
+    if (found === -1) {
+      this.#kept = before === 0 ? Buffer.from(bytes.subarray(from)) : bytes;
+      return null;
+    }
+    this.#kept = NO_BYTES;
+    const next = found + end.length;
+    return { text: bytes.toString('latin1', from, found), next: before === 0 ? next : at + next - before };
+  }
+
+  #readHead(chunk: Buffer, at: number): number {
+    const read = this.#upTo('\r\n\r\n', HEAD_LIMIT, chunk, at);
+    if (read === null) {
+      // What does not even begin like an answer is not waited for.
+      if (!PROTOCOL.startsWith(this.#kept.toString('latin1', 0, PROTOCOL.length)))
+        throw new MalformedResponse('STATUS_LINE');
+      return chunk.length;
+    }
+    this.#takeHead(read.text);
+    return read.next;
+  }
+
+  #takeHead(latin1: string): void {
+    if (FORBIDDEN.test(latin1)) throw new MalformedResponse('HEAD_CHARACTER');
+    const text = NOT_ASCII.test(latin1) ? Buffer.from(latin1, 'latin1').toString('utf8') : latin1;
+    const statusEnd = text.indexOf('\r\n');
+    const match = STATUS_LINE.exec(statusEnd === -1 ? text : text.slice(0, statusEnd));
+    if (match === null) throw new MalformedResponse('STATUS_LINE');
+    const status = Number(match[2]);
+    const headers = new Headers();
+    for (let at = statusEnd; at !== -1;) {
+      const end = text.indexOf('\r\n', at + 2);
+      headers.add(text, at + 2, end === -1 ? text.length : end);
+      at = end;
+    }
+    if (status < 200) {
+      this.#informational += 1;
+      // 101 changes the protocol, which nobody asked for.
+      if (status === 101 || this.#informational > INFORMATIONAL_LIMIT) throw new MalformedResponse('INFORMATIONAL');
+      return;
+    }
+    this.#keepAliveMs = headers.keepAliveMs(match[1] === '1');
+    this.#beginBody(status, headers, match[1] === '1');
+  }
+
+  #beginBody(status: number, headers: Headers, isHttp11: boolean): void {
+    const { length, coding, endToEnd } = headers;
+    if (coding !== null && (length !== null || !isHttp11 || coding.toLowerCase() !== 'chunked'))
+      throw new MalformedResponse('TRANSFER_ENCODING');
+    const bodiless = status === 204 || status === 304;
+    if (bodiless || length === 0) {
+      this.#events.head(status, endToEnd);
+      return this.#end(this.#keepAliveMs);
+    }
+    this.#left = length ?? 0;
+    this.#state = coding !== null ? CHUNK_SIZE : length !== null ? LENGTH : UNTIL_CLOSE;
+    this.#events.head(status, endToEnd);
+  }
+
+  #readLine(chunk: Buffer, at: number): number {
+    const read = this.#upTo('\r\n', this.#state === TRAILERS ? HEAD_LIMIT : LINE_LIMIT, chunk, at);
+    if (read === null) return chunk.length;
+    const { text, next } = read;
+    if (this.#state === CHUNK_END) {
+      if (text !== '') throw new MalformedResponse('CHUNK_END');
+      this.#state = CHUNK_SIZE;
+    } else if (this.#state === CHUNK_SIZE) this.#beginChunk(text);
+    else this.#takeTrailer(text);
+    return next;
+  }
+
+  #beginChunk(line: string): void {
+    const size = CHUNK_LINE.exec(line)?.[1];
+    if (size === undefined) throw new MalformedResponse('CHUNK_SIZE');
+    this.#left = Number.parseInt(size, 16);
+    this.#state = this.#left === 0 ? TRAILERS : CHUNK;
+  }
+
+  /** Trailers are read past: nobody here asks for any. */
+  #takeTrailer(line: string): void {
+    if (line === '') return this.#end(this.#keepAliveMs);
+    this.#trailerBytes += line.length;
+    if (this.#trailerBytes > HEAD_LIMIT) throw new MalformedResponse('OVERFLOW');
+    if (FORBIDDEN.test(line)) throw new MalformedResponse('TRAILER');
+    new Headers().add(line, 0, line.length);
+  }
+
+  #end(keepAliveMs: number): void {
+    this.#state = IDLE;
+    this.#events.ended(keepAliveMs);
+  }
+}
+
+/** The headers of one answer as they are read. */
+class Headers {
+  readonly endToEnd: Record<string, string> = {};
+  /** Content-Length; null when there is none. */
+  length: number | null = null;
+  /** Transfer-Encoding as it stands; null when there is none. */
+  coding: string | null = null;
+  #connection = '';
+  #keepAlive = '';
+
+  /** Takes one line of `text`. */
+  add(text: string, from: number, to: number): void {
+    const colon = text.indexOf(':', from);
+    if (colon === -1 || colon >= to) throw new MalformedResponse('HEADER');
+    const name = nameOf(text.slice(from, colon));
+    const value = trimmed(text, colon + 1, to);
+    if (name === 'content-length') {
+      if (this.length !== null || !DIGITS.test(value)) throw new MalformedResponse('CONTENT_LENGTH');
+      this.length = Number(value);
+    } else if (HOP_BY_HOP.has(name)) {
+      if (name === 'connection') this.#connection += `,${value.toLowerCase()}`;
+      else if (name === 'keep-alive') this.#keepAlive = value;
+      else if (name === 'transfer-encoding') this.coding = this.coding === null ? value : `${this.coding}, ${value}`;
+      return;
+    }
+    this.endToEnd[name] = Object.hasOwn(this.endToEnd, name) ? `${this.endToEnd[name]}, ${value}` : value;
+  }
+
+  keepAliveMs(isHttp11: boolean): number {
+    const told = this.#connection === '' ? [] : this.#connection.split(',').map((option) => option.trim());
+    if (told.includes('close') || (!isHttp11 && !told.includes('keep-alive'))) return 0;
+    const seconds = this.#keepAlive === '' ? undefined : KEEP_ALIVE_SECONDS.exec(this.#keepAlive)?.[1];
+    if (seconds === undefined) return KEEP_ALIVE_MS;
+    return Math.min(KEEP_ALIVE_MOST_MS, Math.max(0, Number(seconds) * 1_000 - KEEP_ALIVE_MARGIN_MS));
+  }
+}
+
+/** What stands between two places, without the spaces and tabs around it. */
+function trimmed(text: string, from: number, to: number): string {
+  let [start, end] = [from, to];
+  while (start < end && isSpace(text.charCodeAt(start))) start += 1;
+  while (end > start && isSpace(text.charCodeAt(end - 1))) end -= 1;
+  return text.slice(start, end);
+}
+
+const isSpace = (code: number): boolean => code === 0x20 || code === 0x09;
