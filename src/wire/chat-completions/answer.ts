@@ -1,7 +1,7 @@
 import type { AudioTokens, ChatDelta, Usage } from '../../domain/chat/chat.ts';
 import type { AnswerMember } from '../../domain/inference/endpoint.ts';
 import type { AnswerError } from '../dialect.ts';
-import { count, isObject, list, object, text } from '../json/fields.ts';
+import { count, type Fields, isObject, list, object, text } from '../json/fields.ts';
 
 /** What we read of an answer or of one chunk of it; null where it does not say. */
 export interface AnswerFacts {
