@@ -1,0 +1,101 @@
+import type { AnswerStep } from '../../domain/chat/answer-step.ts';
+import type { Usage } from '../../domain/chat/chat.ts';
+import type { AnswerError, AnswerReader } from '../dialect.ts';
+import { count, type Fields, isObject, list, object, text } from '../json/fields.ts';
+
+/** Why generation ended, in OpenAI's words. Reasons not listed are the model's or its guard's refusal. */
+const REASONS: Readonly<Record<string, string>> = {
+  STOP: 'stop',
+  MAX_TOKENS: 'length',
+  OTHER: 'stop',
+  FINISH_REASON_UNSPECIFIED: 'stop',
+  MALFORMED_FUNCTION_CALL: 'stop',
+  UNEXPECTED_TOOL_CALL: 'stop',
+};
+
+/** The failure an answer carries, alone or, in streams that are one array, as its element. */
+export function errorOf(value: unknown): AnswerError | null {
+  const { error } = object(Array.isArray(value) ? value[0] : value);
+  if (!isObject(error)) return null;
+  const code = error['code'];
+  return {
+    message: text(error['message']) ?? JSON.stringify(error),
+    type: text(error['status']),
+    param: null,
+    code: typeof code === 'number' ? String(code) : text(code),
+  };
+}
+
+/** Whether a parsed body can be an answer, or a chunk of one. */
+export const isAnswer = (value: unknown): value is Fields =>
+  isObject(value) &&
+  (Array.isArray(value['candidates']) || isObject(value['promptFeedback']) || isObject(value['usageMetadata']));
+
+/** Token counts; the prompt's include what was cached, and what the model thought is counted apart from what it said. */
+function usageOf(value: unknown): Usage | null {
+  const usage = object(value);
+  const prompt = count(usage['promptTokenCount']);
+  const said = count(usage['candidatesTokenCount']) ?? count(usage['responseTokenCount']);
+  if (prompt === null && said === null && count(usage['totalTokenCount']) === null) return null;
+  const reasoningTokens = count(usage['thoughtsTokenCount']) ?? 0;
+  return {
+    inputTokens: (prompt ?? 0) + (count(usage['toolUsePromptTokenCount']) ?? 0),
+    outputTokens: (said ?? 0) + reasoningTokens,
+    cacheReadTokens: count(usage['cachedContentTokenCount']) ?? 0,
+    cacheWriteTokens: 0,
+    reasoningTokens,
+  };
+}
+
+/** Reads a streamed answer: every event is a chunk of it. */
+export function createContentReader(): AnswerReader {
+  let begun = false;
+  let calls = 0;
+  let finished = false;
+
+  function readPart(part: Fields): readonly AnswerStep[] {
+    const proof = text(part['thoughtSignature']);
+    if (isObject(part['functionCall'])) {
+      const call = part['functionCall'];
+      const index = calls;
+      calls += 1;
+      return [
+        {
+          kind: 'toolCall',
+          index,
+          id: text(call['id']) ?? `call_${crypto.randomUUID()}`,
+          name: text(call['name']) ?? '',
+          arguments: JSON.stringify(call['args'] ?? {}),
+        },
+        ...(proof === null ? [] : [{ kind: 'toolCallProof' as const, index, proof }]),
+      ];
+    }
+    const words = text(part['text']) ?? '';
+    const said: AnswerStep = { kind: part['thought'] === true ? 'reasoning' : 'text', text: words };
+    return [...(words === '' ? [] : [said]), ...(proof === null ? [] : [{ kind: 'reasoningProof' as const, proof }])];
+  }
+
+  return {
+    read(data) {
+      const chunk = object(data);
+      const steps: AnswerStep[] = [];
+      if (!begun && isAnswer(data)) {
+        begun = true;
+        steps.push({ kind: 'begin', id: text(chunk['responseId']), model: text(chunk['modelVersion']) });
+      }
+      const candidate = object(list(chunk['candidates']).find((one) => (object(one)['index'] ?? 0) === 0));
+      for (const part of list(object(candidate['content'])['parts'])) steps.push(...readPart(object(part)));
+      const reason = text(candidate['finishReason']);
+      const blocked = text(object(chunk['promptFeedback'])['blockReason']);
+      if (!finished && (reason !== null || blocked !== null)) {
+        finished = true;
+        const ended = reason === null ? 'content_filter' : (REASONS[reason] ?? 'content_filter');
+        // A model that calls a function says that it stopped.
+        steps.push({ kind: 'finish', reason: calls > 0 && ended === 'stop' ? 'tool_calls' : ended });
+      }
+      const usage = usageOf(chunk['usageMetadata']);
+      if (usage !== null) steps.push({ kind: 'usage', usage });
+      return steps;
+    },
+  };
+}

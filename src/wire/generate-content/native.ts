@@ -1,0 +1,50 @@
+import { isChatDelta } from '../../domain/chat/answer-step.ts';
+import { OutcomeOfSteps } from '../../domain/chat/outcome.ts';
+import type { InboundDialect, NativeDialect, OutboundDialect } from '../dialect.ts';
+import { type Fields, parseJson } from '../json/fields.ts';
+import { asBuffer, withMembers } from '../json/members.ts';
+import { StepsInspector } from '../sse/steps-inspector.ts';
+import { createContentReader, errorOf, isAnswer } from './answer.ts';
+import { readGenerate } from './read-request.ts';
+import { createContentWriter, wholeContent } from './write-answer.ts';
+import { writeGenerate } from './write-request.ts';
+
+/** Callers who speak Google's generateContent. */
+export const GENERATE_CONTENT_IN: InboundDialect = {
+  readRequest: readGenerate,
+  writer: createContentWriter,
+  whole: wholeContent,
+};
+
+/** Upstreams that speak it, for callers who do not. */
+export const GENERATE_CONTENT_OUT: OutboundDialect = {
+  writeRequest: writeGenerate,
+  reader: createContentReader,
+  stepsOf: (answer) => createContentReader().read(answer, null),
+};
+
+/** Answers forwarded as they are, but for the model's name. */
+export const GENERATE_CONTENT: NativeDialect = {
+  errorOf,
+  whole(bytes, { model, textLimit }) {
+    const value = parseJson(bytes);
+    const error = errorOf(value);
+    if (error !== null) return { error };
+    if (!isAnswer(value)) return null;
+    const steps = createContentReader().read(value, null);
+    const seen = new OutcomeOfSteps(textLimit);
+    for (const step of steps) seen.add(step);
+    return {
+      bytes: renamed(asBuffer(bytes), value, model),
+      outcome: seen.outcome(),
+      deltas: () => steps.filter(isChatDelta),
+    };
+  },
+  inspector: (options) => new StepsInspector({ reader: createContentReader, errorOf, rename: renamed }, options),
+};
+
+function renamed(json: Buffer, value: Fields, model: string): Buffer {
+  const named = value['modelVersion'];
+  if (typeof named !== 'string' || named === model) return json;
+  return asBuffer(withMembers(json, { modelVersion: JSON.stringify(model) }));
+}

@@ -1,0 +1,136 @@
+import type {
+  AssistantPart,
+  Losses,
+  NeutralMessage,
+  Source,
+  ToolResult,
+  UserPart,
+} from '../../domain/chat/neutral-chat.ts';
+import { type Fields, list, text } from '../json/fields.ts';
+import { malformed } from '../malformed.ts';
+import { camelCased } from './names.ts';
+
+/** Calls of this conversation that no result has answered yet: Google's callers need not name calls, only functions. */
+interface OpenCall {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** The turns of a conversation. Function calls without an id get one, and results the id of the call they answer. */
+export function readContents(contents: unknown, losses: Losses): readonly NeutralMessage[] {
+  const open: OpenCall[] = [];
+  let calls = 0;
+
+  function readModel(parts: readonly Fields[], where: string): NeutralMessage {
+    const content = parts.flatMap((part, index): AssistantPart[] => {
+      const call = camelCased(part['functionCall']);
+      const proof = text(part['thoughtSignature']);
+      if (part['functionCall'] !== undefined) {
+        const name = text(call['name']);
+        if (name === null) throw malformed(`${where}.parts[${index}].functionCall.name`, 'a text');
+        const id = text(call['id']) ?? `call_${(calls += 1)}`;
+        open.push({ id, name });
+        const args = JSON.stringify(call['args'] ?? {});
+        return [{ kind: 'toolCall', id, name, arguments: args, ...(proof === null ? {} : { proof }) }];
+      }
+      const words = text(part['text']);
+      if (words === null) {
+        losses.essential(`${where}.parts[${index}]`);
+        return [];
+      }
+      if (part['thought'] === true) return [{ kind: 'reasoning', text: words, proof, redacted: false }];
+      const thought: AssistantPart[] = proof === null ? [] : [{ kind: 'reasoning', text: '', proof, redacted: false }];
+      return words === '' ? thought : [...thought, { kind: 'text', text: words }];
+    });
+    return { role: 'assistant', content };
+  }
+
+  function readResult(part: Fields, where: string): ToolResult {
+    const result = camelCased(part['functionResponse']);
+    const name = text(result['name']);
+    if (name === null) throw malformed(`${where}.functionResponse.name`, 'a text');
+    const id = text(result['id']);
+    const at = open.findIndex((call) => (id === null ? call.name === name : call.id === id));
+    const [answered] = at === -1 ? [] : open.splice(at, 1);
+    const response = camelCased(result['response']);
+    const failed = response['error'] !== undefined;
+    const said = wordsOf(result['response']);
+    const attached = list(result['parts']).map((one, index) =>
+      readPart(camelCased(one), `${where}.parts[${index}]`, losses),
+    );
+    return {
+      callId: id ?? answered?.id ?? name,
+      content: [
+        ...(said === '' ? [] : [{ kind: 'text' as const, text: said }]),
+        ...attached.filter((one) => one !== null),
+      ],
+      failed,
+    };
+  }
+
+  function readUser(parts: readonly Fields[], where: string): readonly NeutralMessage[] {
+    const results: ToolResult[] = [];
+    const content: UserPart[] = [];
+    parts.forEach((part, index) => {
+      const place = `${where}.parts[${index}]`;
+      if (part['functionResponse'] !== undefined) return void results.push(readResult(part, place));
+      const read = readPart(part, place, losses);
+      if (read !== null) content.push(read);
+    });
+    return [
+      ...(results.length === 0 ? [] : [{ role: 'tool' as const, results }]),
+      ...(content.length === 0 && results.length > 0 ? [] : [{ role: 'user' as const, content }]),
+    ];
+  }
+
+  return list(contents).flatMap((item, index): readonly NeutralMessage[] => {
+    const where = `contents[${index}]`;
+    const turn = camelCased(item);
+    const parts = list(turn['parts']).map(camelCased);
+    const role = turn['role'] ?? 'user';
+    if (role === 'model') return [readModel(parts, where)];
+    if (role === 'user' || role === 'function') return readUser(parts, where);
+    throw malformed(`${where}.role`, 'user or model');
+  });
+}
+
+/** What a function answered, as text: alone where it is nothing else, else as the JSON it is. */
+function wordsOf(response: unknown): string {
+  const fields = camelCased(response);
+  const [only, ...others] = Object.entries(fields);
+  if (
+    only !== undefined &&
+    others.length === 0 &&
+    ['output', 'result', 'error'].includes(only[0]) &&
+    typeof only[1] === 'string'
+  )
+    return only[1];
+  return response === undefined ? '' : JSON.stringify(response);
+}
+
+function readPart(part: Fields, where: string, losses: Losses): UserPart | null {
+  const words = text(part['text']);
+  if (words !== null) return { kind: 'text', text: words };
+  const source = readSource(part, where);
+  if (source === null) {
+    losses.essential(where);
+    return null;
+  }
+  const mediaType = source.form === 'id' ? '' : (source.mediaType ?? '');
+  if (mediaType.startsWith('image/')) return { kind: 'image', source, detail: null };
+  if (mediaType.startsWith('audio/')) return { kind: 'audio', source };
+  return { kind: 'file', source, name: text(camelCased(part['inlineData'] ?? part['fileData'])['displayName']) };
+}
+
+function readSource(part: Fields, where: string): Source | null {
+  if (part['inlineData'] !== undefined) {
+    const { mimeType, data } = camelCased(part['inlineData']);
+    if (typeof data !== 'string' || typeof mimeType !== 'string')
+      throw malformed(`${where}.inlineData`, 'an object with mimeType and data');
+    return { form: 'data', mediaType: mimeType, base64: data };
+  }
+  if (part['fileData'] === undefined) return null;
+  const { mimeType, fileUri } = camelCased(part['fileData']);
+  if (typeof fileUri !== 'string') throw malformed(`${where}.fileData.fileUri`, 'a text');
+  return { form: 'url', url: fileUri, mediaType: text(mimeType) };
+}

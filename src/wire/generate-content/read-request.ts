@@ -1,0 +1,153 @@
+import type {
+  Losses,
+  NeutralChat,
+  NeutralMessage,
+  NeutralTool,
+  OutputForm,
+  Reasoning,
+  ToolChoice,
+} from '../../domain/chat/neutral-chat.ts';
+import type { RequestBody } from '../../domain/inference/askable.ts';
+import { isGatewayField } from '../../domain/inference/gateway-fields.ts';
+import { type Fields, isObject, list, number, object, text } from '../json/fields.ts';
+import { malformed } from '../malformed.ts';
+import { camelCased } from './names.ts';
+import { readContents } from './read-contents.ts';
+import { jsonSchemaOf } from './schema.ts';
+
+const READ = new Set(['model', 'stream', 'contents', 'systemInstruction', 'tools', 'toolConfig', 'generationConfig']);
+/** What says how the answer is filtered, counted or labelled, not what it is. */
+const HINTS = new Set(['safetySettings', 'labels', 'metadata', 'serviceTier']);
+
+const READ_CONFIG = new Set([
+  'temperature',
+  'topP',
+  'topK',
+  'maxOutputTokens',
+  'stopSequences',
+  'seed',
+  'presencePenalty',
+  'frequencyPenalty',
+  'responseMimeType',
+  'responseSchema',
+  'responseJsonSchema',
+  'thinkingConfig',
+]);
+const ASKS_NOTHING: Readonly<Record<string, (value: unknown) => boolean>> = {
+  candidateCount: (value) => value === 1,
+  responseLogprobs: (value) => value === false,
+  responseModalities: (value) => Array.isArray(value) && value.every((one) => String(one).toUpperCase() === 'TEXT'),
+};
+
+/** A request to generate content in neutral words. */
+export function readGenerate(sent: RequestBody, losses: Losses): NeutralChat {
+  const body = camelCased(sent);
+  const config = camelCased(body['generationConfig']);
+  noteUnread(body, config, losses);
+  return {
+    model: String(body['model']),
+    stream: body['stream'] === true,
+    messages: [...readSystem(body['systemInstruction']), ...readContents(body['contents'], losses)],
+    tools: readTools(body['tools'], losses),
+    toolChoice: readToolChoice(body['toolConfig'], losses),
+    parallelToolCalls: null,
+    maxOutputTokens: number(config['maxOutputTokens']),
+    temperature: number(config['temperature']),
+    topP: number(config['topP']),
+    topK: number(config['topK']),
+    stop: list(config['stopSequences']).filter((one) => typeof one === 'string'),
+    seed: number(config['seed']),
+    frequencyPenalty: number(config['frequencyPenalty']),
+    presencePenalty: number(config['presencePenalty']),
+    outputForm: readOutputForm(config),
+    reasoning: readReasoning(config['thinkingConfig']),
+    endUser: null,
+  };
+}
+
+function noteUnread(body: Fields, config: Fields, losses: Losses): void {
+  const isThere = ([, value]: readonly [string, unknown]): boolean => value !== null && value !== undefined;
+  for (const [member] of Object.entries(body).filter(isThere)) {
+    if (READ.has(member) || isGatewayField(member)) continue;
+    if (HINTS.has(member)) losses.hint(member);
+    else losses.essential(member);
+  }
+  for (const [member, value] of Object.entries(config).filter(isThere))
+    if (!READ_CONFIG.has(member) && ASKS_NOTHING[member]?.(value) !== true)
+      losses.essential(`generationConfig.${member}`);
+}
+
+function readSystem(value: unknown): readonly NeutralMessage[] {
+  if (value === undefined || value === null) return [];
+  const parts = typeof value === 'string' ? [{ text: value }] : list(camelCased(value)['parts']);
+  const content = parts.map((item, index) => {
+    const words = text(object(item)['text']);
+    if (words === null) throw malformed(`systemInstruction.parts[${index}]`, 'a part with text');
+    return { kind: 'text' as const, text: words };
+  });
+  return [{ role: 'system', content }];
+}
+
+function readTools(value: unknown, losses: Losses): readonly NeutralTool[] {
+  return list(value).flatMap((item, index): readonly NeutralTool[] => {
+    const { functionDeclarations, ...others } = camelCased(item);
+    if (Object.keys(others).length > 0) losses.essential(`tools[${index}].${Object.keys(others)[0] ?? ''}`);
+    return list(functionDeclarations).map((one, position): NeutralTool => {
+      const declared = camelCased(one);
+      const name = text(declared['name']);
+      if (name === null) throw malformed(`tools[${index}].functionDeclarations[${position}].name`, 'a text');
+      return { name, description: text(declared['description']), parameters: parametersOf(declared), strict: null };
+    });
+  });
+}
+
+function parametersOf({ parametersJsonSchema, parameters }: Fields): Fields {
+  if (isObject(parametersJsonSchema)) return parametersJsonSchema;
+  return isObject(parameters) ? jsonSchemaOf(parameters) : { type: 'object', properties: {} };
+}
+
+function readToolChoice(value: unknown, losses: Losses): ToolChoice | null {
+  const config = camelCased(camelCased(value)['functionCallingConfig']);
+  const allowed = list(config['allowedFunctionNames']).filter((name) => typeof name === 'string');
+  const [only] = allowed;
+  switch (text(config['mode'])?.toUpperCase()) {
+    case undefined:
+    case 'MODE_UNSPECIFIED':
+      return null;
+    case 'AUTO':
+    case 'VALIDATED':
+      return { mode: 'auto' };
+    case 'NONE':
+      return { mode: 'none' };
+    case 'ANY':
+      if (allowed.length > 1) losses.essential('toolConfig.functionCallingConfig.allowedFunctionNames');
+      return only === undefined ? { mode: 'required' } : { mode: 'tool', name: only };
+    default:
+      throw malformed('toolConfig.functionCallingConfig.mode', 'one of AUTO, ANY, NONE, VALIDATED');
+  }
+}
+
+function readOutputForm(config: Fields): OutputForm | null {
+  const schema = isObject(config['responseJsonSchema'])
+    ? config['responseJsonSchema']
+    : isObject(config['responseSchema'])
+      ? jsonSchemaOf(config['responseSchema'])
+      : null;
+  if (schema !== null) return { form: 'schema', name: 'answer', description: null, schema, strict: null };
+  const mediaType = text(config['responseMimeType']);
+  if (mediaType === null) return null;
+  if (mediaType === 'text/plain') return { form: 'text' };
+  if (mediaType === 'application/json') return { form: 'json' };
+  throw malformed('generationConfig.responseMimeType', 'text/plain or application/json');
+}
+
+function readReasoning(value: unknown): Reasoning | null {
+  if (!isObject(value)) return null;
+  const config = camelCased(value);
+  const budget = number(config['thinkingBudget']);
+  const effort = text(config['thinkingLevel'])?.toLowerCase() ?? null;
+  const shown = typeof config['includeThoughts'] === 'boolean' ? config['includeThoughts'] : null;
+  // Below zero the model decides for itself.
+  const budgetTokens = budget !== null && budget >= 0 ? budget : null;
+  return effort === null && budgetTokens === null && shown === null ? null : { effort, budgetTokens, shown };
+}

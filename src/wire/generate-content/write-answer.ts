@@ -1,0 +1,150 @@
+import type { AnswerStep } from '../../domain/chat/answer-step.ts';
+import type { Usage } from '../../domain/chat/chat.ts';
+import type { AnswerAbout, AnswerWriter } from '../dialect.ts';
+import { type Fields, isObject } from '../json/fields.ts';
+
+const REASONS: Readonly<Record<string, string>> = {
+  stop: 'STOP',
+  tool_calls: 'STOP',
+  length: 'MAX_TOKENS',
+  content_filter: 'SAFETY',
+};
+
+interface HeldCall {
+  readonly index: number;
+  readonly id: string;
+  readonly name: string;
+  arguments: string;
+  proof: string | null;
+}
+
+/**
+ * The steps of an answer as Google's parts. A function call is one part there, so its pieces are held until it is whole;
+ * everything else goes on at once.
+ */
+class Parts {
+  id: string;
+  finishReason = 'STOP';
+  usage: Usage | null = null;
+  #call: HeldCall | null = null;
+
+  constructor(fallbackId: string) {
+    this.id = fallbackId;
+  }
+
+  /** The parts that a step completes. */
+  add(step: AnswerStep): readonly Fields[] {
+    switch (step.kind) {
+      case 'begin':
+        this.id = step.id ?? this.id;
+        return [];
+      case 'text':
+      case 'refusal':
+        return [...this.release(), { text: step.text }];
+      case 'reasoning':
+        return [...this.release(), { text: step.text, thought: true }];
+      case 'reasoningProof':
+        return [...this.release(), { text: '', thought: true, thoughtSignature: step.proof }];
+      case 'toolCall':
+        return this.#addCall(step);
+      case 'toolCallProof':
+        if (this.#call?.index === step.index) this.#call.proof = step.proof;
+        return [];
+      case 'finish':
+        this.finishReason = REASONS[step.reason] ?? 'OTHER';
+        return this.release();
+      case 'usage':
+        this.usage = step.usage;
+        return [];
+      case 'redactedReasoning':
+      case 'stopSequence':
+      case 'failure':
+        return [];
+    }
+  }
+
+  /** The call that is held, as it is. */
+  release(): readonly Fields[] {
+    if (this.#call === null) return [];
+    const { id, name, arguments: text, proof } = this.#call;
+    this.#call = null;
+    return [{ functionCall: { id, name, args: argsOf(text) }, ...(proof === null ? {} : { thoughtSignature: proof }) }];
+  }
+
+  #addCall({ index, id, name, arguments: piece }: Extract<AnswerStep, { kind: 'toolCall' }>): readonly Fields[] {
+    if (this.#call?.index === index) {
+      this.#call.arguments += piece;
+      return [];
+    }
+    const whole = this.release();
+    this.#call = { index, id: id ?? '', name: name ?? '', arguments: piece, proof: null };
+    return whole;
+  }
+}
+
+/** Arguments that are no JSON object, as some models write them, under a name that says so. */
+function argsOf(text: string): Fields {
+  if (text.trim() === '') return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : { value };
+  } catch {
+    return { malformed: text };
+  }
+}
+
+const usageObject = (usage: Usage): Fields => ({
+  promptTokenCount: usage.inputTokens,
+  candidatesTokenCount: usage.outputTokens - usage.reasoningTokens,
+  totalTokenCount: usage.inputTokens + usage.outputTokens,
+  ...(usage.cacheReadTokens === 0 ? {} : { cachedContentTokenCount: usage.cacheReadTokens }),
+  ...(usage.reasoningTokens === 0 ? {} : { thoughtsTokenCount: usage.reasoningTokens }),
+});
+
+/** Writes an answer as chunks of generated content; the last one says why it ended and what it used. */
+export function createContentWriter(about: AnswerAbout): AnswerWriter {
+  const parts = new Parts(about.fallbackId);
+  const event = (candidate: Fields, rest: Fields = {}): string =>
+    `data: ${JSON.stringify({ candidates: [{ ...candidate, index: 0 }], ...rest, modelVersion: about.model, responseId: parts.id })}\n\n`;
+  return {
+    write(step) {
+      const said = parts.add(step);
+      return said.length === 0 ? '' : event({ content: { parts: said, role: 'model' } });
+    },
+    end() {
+      const said = parts.release();
+      const content = { parts: said.length === 0 ? [{ text: '' }] : said, role: 'model' };
+      const { usage, finishReason } = parts;
+      return event({ content, finishReason }, usage === null ? {} : { usageMetadata: usageObject(usage) });
+    },
+  };
+}
+
+/** An answer whole, as generated content. */
+export function wholeContent(steps: readonly AnswerStep[], about: AnswerAbout): unknown {
+  const gathered = new Parts(about.fallbackId);
+  const parts = [...steps.flatMap((step) => gathered.add(step)), ...gathered.release()];
+  const { usage, finishReason, id } = gathered;
+  return {
+    candidates: [{ content: { parts: joinedTexts(parts), role: 'model' }, finishReason, index: 0 }],
+    ...(usage === null ? {} : { usageMetadata: usageObject(usage) }),
+    modelVersion: about.model,
+    responseId: id,
+  };
+}
+
+/** Pieces of text that follow each other are one part of a whole answer. */
+function joinedTexts(parts: readonly Fields[]): readonly Fields[] {
+  const whole: Fields[] = [];
+  for (const part of parts) {
+    const last = whole.at(-1);
+    const joins =
+      typeof part['text'] === 'string' &&
+      typeof last?.['text'] === 'string' &&
+      last['thought'] === part['thought'] &&
+      last['thoughtSignature'] === undefined;
+    if (joins) whole[whole.length - 1] = { ...last, ...part, text: `${String(last['text'])}${String(part['text'])}` };
+    else whole.push(part);
+  }
+  return whole;
+}

@@ -1,0 +1,216 @@
+import type {
+  CacheMark,
+  Losses,
+  NeutralChat,
+  NeutralMessage,
+  NeutralTool,
+  OutputForm,
+  Reasoning,
+  Source,
+  ToolChoice,
+  ToolResult,
+  UserPart,
+} from '../../domain/chat/neutral-chat.ts';
+import { thoughtBudgetOf } from '../../domain/chat/reasoning.ts';
+import type { RequestBody } from '../../domain/inference/askable.ts';
+import { type Fields, isObject } from '../json/fields.ts';
+
+/** A chat as a request to generate content. Its model and whether it streams stand in the path, not here. */
+export function writeGenerate(chat: NeutralChat, losses: Losses): RequestBody {
+  if (chat.parallelToolCalls === false) losses.essential('parallel_tool_calls');
+  if (chat.endUser !== null) losses.hint('user');
+  const config = writeConfig(chat);
+  const system = chat.messages.flatMap((message) => (message.role === 'system' ? message.content : []));
+  return given({
+    systemInstruction: system.length === 0 ? null : { parts: system.map(({ text }) => ({ text })) },
+    contents: writeContents(chat.messages, losses),
+    tools: chat.tools.length === 0 ? null : [{ functionDeclarations: chat.tools.map(toolWriter(losses)) }],
+    toolConfig: chat.toolChoice === null ? null : { functionCallingConfig: writeToolChoice(chat.toolChoice) },
+    generationConfig: Object.keys(config).length === 0 ? null : config,
+  });
+}
+
+/** What is said; null says nothing. */
+const given = (fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
+
+const writeConfig = (chat: NeutralChat): Fields =>
+  given({
+    temperature: chat.temperature,
+    topP: chat.topP,
+    topK: chat.topK,
+    maxOutputTokens: chat.maxOutputTokens,
+    stopSequences: chat.stop.length === 0 ? null : chat.stop,
+    seed: chat.seed,
+    presencePenalty: chat.presencePenalty,
+    frequencyPenalty: chat.frequencyPenalty,
+    ...(chat.outputForm === null ? {} : writeOutputForm(chat.outputForm)),
+    thinkingConfig: chat.reasoning === null ? null : writeReasoning(chat.reasoning),
+  });
+
+function writeOutputForm(output: OutputForm): Fields {
+  if (output.form === 'text') return { responseMimeType: 'text/plain' };
+  if (output.form === 'json') return { responseMimeType: 'application/json' };
+  return { responseMimeType: 'application/json', responseJsonSchema: output.schema };
+}
+
+/** Who asks for an effort wants to see the thoughts, unless they say otherwise. */
+function writeReasoning(reasoning: Reasoning): Fields {
+  const thinkingBudget = reasoning.effort === 'none' ? 0 : thoughtBudgetOf(reasoning);
+  return given({ thinkingBudget, includeThoughts: reasoning.shown ?? thinkingBudget !== 0 });
+}
+
+function writeToolChoice(choice: ToolChoice): Fields {
+  if (choice.mode === 'tool') return { mode: 'ANY', allowedFunctionNames: [choice.name] };
+  return { mode: { auto: 'AUTO', none: 'NONE', required: 'ANY' }[choice.mode] };
+}
+
+const toolWriter =
+  (losses: Losses) =>
+  ({ name, description, parameters, strict, cached }: NeutralTool, index: number): Fields => {
+    if (strict === true) losses.hint(`tools[${index}].strict`);
+    noteMark(cached, `tools[${index}]`, losses);
+    const takesNothing = isObject(parameters['properties']) && Object.keys(parameters['properties']).length === 0;
+    return given({ name, description, parametersJsonSchema: takesNothing ? null : parameters });
+  };
+
+/** Caching is Google's own affair, or done beforehand. */
+function noteMark(mark: CacheMark | undefined, where: string, losses: Losses): void {
+  if (mark !== undefined) losses.hint(`${where}.cache_control`);
+}
+
+/** The turns; those of one role that follow each other are one. */
+function writeContents(messages: readonly NeutralMessage[], losses: Losses): readonly Fields[] {
+  const names = namesOfCalls(messages);
+  const turns: { role: string; parts: Fields[] }[] = [];
+  let spoken = false;
+  messages.forEach((message, index) => {
+    const where = `messages[${index}]`;
+    if (message.role === 'system') {
+      // What the system says later is said at the beginning here.
+      if (spoken) losses.hint(`${where}.role`);
+      for (const { cached } of message.content) noteMark(cached, where, losses);
+      return;
+    }
+    spoken = true;
+    const role = message.role === 'assistant' ? 'model' : 'user';
+    const parts = writeParts(message, names, where, losses);
+    const last = turns.at(-1);
+    if (parts.length === 0) return;
+    if (last?.role === role) last.parts.push(...parts);
+    else turns.push({ role, parts: [...parts] });
+  });
+  return turns;
+}
+
+/** Results name the function here, not the call. */
+function namesOfCalls(messages: readonly NeutralMessage[]): ReadonlyMap<string, string> {
+  const names = new Map<string, string>();
+  for (const message of messages) {
+    if (message.role !== 'assistant') continue;
+    for (const part of message.content) if (part.kind === 'toolCall') names.set(part.id, part.name);
+  }
+  return names;
+}
+
+function writeParts(
+  message: Exclude<NeutralMessage, { role: 'system' }>,
+  names: ReadonlyMap<string, string>,
+  where: string,
+  losses: Losses,
+): readonly Fields[] {
+  switch (message.role) {
+    case 'user':
+      return message.content.flatMap((part, index) => writePart(part, `${where}.content[${index}]`, losses));
+    case 'tool':
+      return message.results.flatMap((result) => writeResult(result, names, where, losses));
+    case 'assistant':
+      return message.content.flatMap((part): readonly Fields[] => {
+        switch (part.kind) {
+          case 'text':
+            noteMark(part.cached, where, losses);
+            return part.text === '' ? [] : [{ text: part.text }];
+          case 'refusal':
+            return [{ text: part.text }];
+          case 'toolCall': {
+            const { id, name, arguments: text, proof } = part;
+            const call = { functionCall: { id, name, args: argumentsOf(text) } };
+            return [proof === undefined ? call : { ...call, thoughtSignature: proof }];
+          }
+          case 'reasoning':
+            if (part.proof === null || part.redacted) {
+              losses.hint(`${where}.reasoning`);
+              return [];
+            }
+            return [{ text: part.text, thought: true, thoughtSignature: part.proof }];
+        }
+      });
+  }
+}
+
+function argumentsOf(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text === '' ? '{}' : text);
+    return isObject(value) ? value : { value };
+  } catch {
+    return { malformed: text };
+  }
+}
+
+function writeResult(
+  { callId, content, failed, cached }: ToolResult,
+  names: ReadonlyMap<string, string>,
+  where: string,
+  losses: Losses,
+): readonly Fields[] {
+  noteMark(cached, where, losses);
+  const said = content.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('\n');
+  const shown = content.filter(({ kind }) => kind !== 'text');
+  const response = failed ? { error: said } : (objectIn(said) ?? { result: said });
+  return [
+    { functionResponse: { id: callId, name: names.get(callId) ?? callId, response } },
+    ...shown.flatMap((part, index) => writePart(part, `${where}.content[${index}]`, losses)),
+  ];
+}
+
+function objectIn(text: string): Fields | null {
+  if (!text.trimStart().startsWith('{')) return null;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function writePart(part: UserPart, where: string, losses: Losses): readonly Fields[] {
+  if (part.kind === 'text') {
+    noteMark(part.cached, where, losses);
+    return part.text === '' ? [] : [{ text: part.text }];
+  }
+  if (part.kind !== 'audio') noteMark(part.cached, where, losses);
+  if (part.kind === 'image' && part.detail !== null && part.detail !== 'auto') losses.hint(`${where}.detail`);
+  const written = writeSource(part.source, part.kind);
+  if (written === null) losses.essential(where);
+  return written === null ? [] : [written];
+}
+
+/** By what an address ends in. */
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  webp: 'image/webp',
+  gif: 'image/gif',
+  pdf: 'application/pdf',
+  mp3: 'audio/mp3',
+  wav: 'audio/wav',
+};
+
+function writeSource(source: Source, kind: 'image' | 'file' | 'audio'): Fields | null {
+  if (source.form === 'id') return null;
+  if (source.form === 'data') return { inlineData: { mimeType: source.mediaType, data: source.base64 } };
+  const ending = /\.([a-z0-9]+)(?:[?#].*)?$/i.exec(source.url)?.[1]?.toLowerCase() ?? '';
+  const mimeType = source.mediaType ?? MEDIA_TYPES[ending] ?? (kind === 'image' ? 'image/jpeg' : null);
+  return { fileData: given({ mimeType, fileUri: source.url }) };
+}
