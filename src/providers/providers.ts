@@ -1,8 +1,10 @@
 import type { Provider } from '../domain/chat/provider.ts';
 import type { HttpClient } from '../domain/http.ts';
-import { CHAT_COMPLETIONS } from '../domain/inference/endpoint.ts';
+import { CHAT_COMPLETIONS, GENERATE_CONTENT } from '../domain/inference/endpoint.ts';
 import { chatCompletionsOut } from '../wire/chat-completions/outbound.ts';
+import { GENERATE_CONTENT_OUT } from '../wire/generate-content/native.ts';
 import { createDemo } from './demo/demo.ts';
+import { gemini } from './gemini/gemini.ts';
 import { createHttpProvider } from './http-provider.ts';
 import { openAiCompatible } from './openai-compatible/openai-compatible.ts';
 import { translating } from './translating.ts';
@@ -19,6 +21,10 @@ export function createProviders(http: HttpClient): readonly Provider[] {
     translating(createHttpProvider(http, openAiCompatible), ({ apiBase }) => ({
       endpoint: CHAT_COMPLETIONS,
       dialect: apiBase === null ? OPENAI : COMPATIBLE,
+    })),
+    translating(createHttpProvider(http, gemini), () => ({
+      endpoint: GENERATE_CONTENT,
+      dialect: GENERATE_CONTENT_OUT,
     })),
     translating(createDemo(), () => ({ endpoint: CHAT_COMPLETIONS, dialect: COMPATIBLE })),
   ];

@@ -28,7 +28,7 @@ export interface Deployment {
 }
 
 /** The providers we have a protocol for; any other is spoken to as `openai` when its address is given. */
-export const PROVIDER_NAMES = ['openai', 'demo'] as const;
+export const PROVIDER_NAMES = ['openai', 'gemini', 'demo'] as const;
 
 /** A vendor protocol we can speak; it answers every endpoint, or says that it cannot. */
 export interface Provider {

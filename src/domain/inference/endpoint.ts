@@ -1,5 +1,5 @@
 /** The array that makes a JSON object an answer. */
-export type AnswerMember = 'choices' | 'data' | 'results';
+export type AnswerMember = 'choices' | 'data' | 'results' | 'candidates';
 
 /**
  * The words a conversation is put in on a wire. Callers and upstreams of different dialects are brought together by
@@ -24,7 +24,7 @@ export interface Endpoint {
   readonly dialect: Dialect | null;
   /** Member of a request that holds what is asked, and what it must be: one text, texts or tokens, or messages. */
   readonly asks: {
-    readonly member: 'messages' | 'prompt' | 'input' | 'query';
+    readonly member: 'messages' | 'prompt' | 'input' | 'query' | 'contents';
     readonly form: 'text' | 'texts' | 'messages';
   };
   /** Further members without which a request asks nothing. */
@@ -118,4 +118,16 @@ export const SPEECH: Endpoint = {
   outputs: 'speech',
   billedBy: 'character',
   callType: 'aspeech',
+};
+
+/** Google's form of a chat: turns of parts in, candidates out. */
+export const GENERATE_CONTENT: Endpoint = {
+  path: '/generateContent',
+  dialect: 'generate-content',
+  asks: { member: 'contents', form: 'messages' },
+  needs: [],
+  answers: { member: 'candidates', form: 'generated content' },
+  streams: true,
+  operation: 'generate_content',
+  callType: 'agenerate_content',
 };

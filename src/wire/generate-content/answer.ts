@@ -3,14 +3,19 @@ import type { Usage } from '../../domain/chat/chat.ts';
 import type { AnswerError, AnswerReader } from '../dialect.ts';
 import { count, type Fields, isObject, list, object, text } from '../json/fields.ts';
 
-/** Why generation ended, in OpenAI's words. Reasons not listed are the model's or its guard's refusal. */
+/** Why generation ended, in OpenAI's words; every other reason is that the model had said what it wanted. */
 const REASONS: Readonly<Record<string, string>> = {
-  STOP: 'stop',
   MAX_TOKENS: 'length',
-  OTHER: 'stop',
-  FINISH_REASON_UNSPECIFIED: 'stop',
-  MALFORMED_FUNCTION_CALL: 'stop',
-  UNEXPECTED_TOOL_CALL: 'stop',
+  SAFETY: 'content_filter',
+  RECITATION: 'content_filter',
+  LANGUAGE: 'content_filter',
+  BLOCKLIST: 'content_filter',
+  PROHIBITED_CONTENT: 'content_filter',
+  SPII: 'content_filter',
+  IMAGE_SAFETY: 'content_filter',
+  IMAGE_PROHIBITED_CONTENT: 'content_filter',
+  IMAGE_RECITATION: 'content_filter',
+  MODEL_ARMOR: 'content_filter',
 };
 
 /** The failure an answer carries, alone or, in streams that are one array, as its element. */
@@ -89,7 +94,7 @@ export function createContentReader(): AnswerReader {
       const blocked = text(object(chunk['promptFeedback'])['blockReason']);
       if (!finished && (reason !== null || blocked !== null)) {
         finished = true;
-        const ended = reason === null ? 'content_filter' : (REASONS[reason] ?? 'content_filter');
+        const ended = reason === null ? 'content_filter' : (REASONS[reason] ?? 'stop');
         // A model that calls a function says that it stopped.
         steps.push({ kind: 'finish', reason: calls > 0 && ended === 'stop' ? 'tool_calls' : ended });
       }
