@@ -42,9 +42,9 @@ export function offeredCredential(headers: IncomingHttpHeaders): Secret | null {
   return key === '' ? null : new Secret(key);
 }
 
-/** As `readCredential`, for routes that demand one. */
-export function requireCredential(headers: IncomingHttpHeaders): string {
-  const key = readCredential(headers);
+/** As `readCredential`, for routes that demand one. `inQuery` is what the query offers where no header does. */
+export function requireCredential(headers: IncomingHttpHeaders, inQuery: string | null = null): string {
+  const key = readCredential(headers) ?? inQuery;
   if (key === null || key === '') {
     throw new Unauthenticated(
       'No api key passed in. Send it as `Authorization: Bearer sk-...`: the `Bearer ` prefix is needed.',

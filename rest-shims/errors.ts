@@ -15,7 +15,7 @@ import { FreeTierUsedUp } from '../src/domain/free-tier/free-tier.ts';
 import { encodeOtlpError } from '../src/wire/otlp/answer.ts';
 
 /** A group of paths that share an error contract. */
-export type Surface = 'catalog' | 'proxy' | 'management' | 'traces' | 'otlp';
+export type Surface = 'catalog' | 'proxy' | 'gemini' | 'management' | 'traces' | 'otlp';
 
 /** What a door says about a failure. */
 export interface RenderedError {
@@ -24,6 +24,22 @@ export interface RenderedError {
   readonly contentType: string;
   readonly body: Uint8Array;
 }
+
+/** Calls of models answer alike in every dialect; Google's clients alone know an unknown model by 404. */
+const MODEL_CALLS: Record<ErrorCode | 'INTERNAL', number> = {
+  INVALID_INPUT: 400,
+  UNSUPPORTED: 400,
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  CONFLICT: 400,
+  TOO_LARGE: 400,
+  LIMIT_EXCEEDED: 429,
+  REJECTED: 400,
+  UPSTREAM_FAILED: 500,
+  UNAVAILABLE: 503,
+  INTERNAL: 500,
+};
 
 /**
  * The only table of statuses. `UPSTREAM_FAILED` answers with the upstream's own class where it sent one, except on the
@@ -44,20 +60,8 @@ const STATUSES: Record<Surface, Record<ErrorCode | 'INTERNAL', number>> = {
     UNAVAILABLE: 503,
     INTERNAL: 500,
   },
-  proxy: {
-    INVALID_INPUT: 400,
-    UNSUPPORTED: 400,
-    UNAUTHENTICATED: 401,
-    FORBIDDEN: 403,
-    NOT_FOUND: 404,
-    CONFLICT: 400,
-    TOO_LARGE: 400,
-    LIMIT_EXCEEDED: 429,
-    REJECTED: 400,
-    UPSTREAM_FAILED: 500,
-    UNAVAILABLE: 503,
-    INTERNAL: 500,
-  },
+  proxy: MODEL_CALLS,
+  gemini: MODEL_CALLS,
   management: {
     INVALID_INPUT: 422,
     UNSUPPORTED: 400,
@@ -102,6 +106,9 @@ const STATUSES: Record<Surface, Record<ErrorCode | 'INTERNAL', number>> = {
   },
 };
 
+/** Where broken parameters are a status of their own. */
+const VALIDATES = new Set<Surface>(['catalog', 'management', 'traces']);
+
 /** An upstream that did not answer in time; the OpenAI SDKs retry on it. */
 const UPSTREAM_TIMED_OUT = 408;
 
@@ -121,8 +128,7 @@ export function statusOf(surface: Surface, error: DomainError | null): number {
   // An exhausted allowance is not a rate: a 429 would make every client retry a call that cannot succeed.
   if (error instanceof LimitExceeded && error.limit === 'budget') return STATUSES.traces.INVALID_INPUT;
   // Only broken parameters are a validation answer there; a rule broken otherwise is a plain bad request.
-  if (error instanceof InvalidInput && surface !== 'proxy' && surface !== 'otlp' && error.issues.length === 0)
-    return 400;
+  if (error instanceof InvalidInput && VALIDATES.has(surface) && error.issues.length === 0) return 400;
   return STATUSES[surface][error.code];
 }
 
@@ -144,6 +150,10 @@ export function renderError(
   if (surface === 'otlp') {
     const { contentType, body } = encodeOtlpError(error?.message ?? INTERNAL_MESSAGE, requestHeaders['content-type']);
     return { status, headers, contentType, body };
+  }
+  if (surface === 'gemini') {
+    const body = Buffer.from(JSON.stringify({ error: geminiError(status, error) }));
+    return { status, headers, contentType: 'application/json', body };
   }
   const brokenParameters = error instanceof InvalidInput && error.issues.length > 0;
   const envelope =
@@ -221,6 +231,32 @@ function typeAndParam(error: DomainError): { type: string | null; param: string 
       : { type: 'throttling_error', param: null };
   if (error instanceof Unavailable) return { type: 'service_unavailable', param: null };
   return { type: 'invalid_request_error', param: null };
+}
+
+/** The words of Google's own statuses, by the HTTP status they travel under. */
+const GOOGLE_STATUSES: Readonly<Record<number, string>> = {
+  400: 'INVALID_ARGUMENT',
+  401: 'UNAUTHENTICATED',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  408: 'DEADLINE_EXCEEDED',
+  409: 'ABORTED',
+  413: 'INVALID_ARGUMENT',
+  422: 'FAILED_PRECONDITION',
+  429: 'RESOURCE_EXHAUSTED',
+  499: 'CANCELLED',
+  501: 'UNIMPLEMENTED',
+  503: 'UNAVAILABLE',
+  504: 'DEADLINE_EXCEEDED',
+};
+
+/** A failure as Google's clients know it; also the last event of a broken stream. */
+export function geminiError(
+  code: number,
+  error: DomainError | null,
+): { readonly code: number; readonly message: string; readonly status: string } {
+  const { message } = proxyError(code, error);
+  return { code, message, status: GOOGLE_STATUSES[code] ?? (code >= 500 ? 'INTERNAL' : 'FAILED_PRECONDITION') };
 }
 
 /** What the edge answers where no row matches: the reference's own short bodies. */

@@ -49,7 +49,7 @@ function readOpenAi(endpoint: Endpoint, request: HttpRequest): ModelRequest {
 }
 
 /** What the headers of a request say of the call it makes. */
-function callFactsOf({ headers }: HttpRequest): Pick<ModelRequest, 'callId' | 'parent'> {
+export function callFactsOf({ headers }: HttpRequest): Pick<ModelRequest, 'callId' | 'parent'> {
   const callId = headers['x-litellm-call-id'];
   const traceparent = headers['traceparent'];
   return {
@@ -71,7 +71,7 @@ function streamingOf(body: RequestBody, endpoint: Endpoint): Streaming {
 }
 
 /** A request's body as a JSON object. Throws InvalidInput. */
-function parseBody(bytes: Uint8Array): RequestBody {
+export function parseBody(bytes: Uint8Array): RequestBody {
   if (bytes.length > SMALL_BODY && nestsTooDeep(bytes))
     throw notReadable(`The request body nests more than ${MOST_NESTING} levels deep.`);
   let value: unknown;

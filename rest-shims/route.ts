@@ -59,6 +59,8 @@ export interface RouteFacts {
   readonly category: Category | null;
   /** `none` lets anonymous callers reach the operation; its access rule still decides. */
   readonly credential: 'required' | 'none';
+  /** Query parameter that may carry the key where no header does. */
+  readonly keyParameter?: string;
   /** Every status the row promises; each has a contract test. */
   readonly answers: readonly number[];
   /** Most bytes of body that are read, as received; `setting` is `max_request_size_mb`, `otlp` `OTLP_MAX_BODY_BYTES`. */

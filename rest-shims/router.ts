@@ -56,7 +56,8 @@ export function createRouter({ rows, identify, scopeFor, failed, bodyLimits }: R
     try {
       let caller: Caller | null = null;
       if (row.credential === 'required') {
-        const identified = identify(requireCredential(request.headers));
+        const inQuery = row.keyParameter === undefined ? null : queryKey(url, mark, row.keyParameter);
+        const identified = identify(requireCredential(request.headers, inQuery));
         caller = identified instanceof Promise ? await identified : identified;
       }
       const read = row.method === 'GET' ? NO_BODY : readBody(request, limitOf(row), row.bodyWithinMs);
@@ -77,6 +78,9 @@ export function createRouter({ rows, identify, scopeFor, failed, bodyLimits }: R
     }
   };
 }
+
+const queryKey = (url: string, mark: number, parameter: string): string | null =>
+  mark === -1 ? null : new URLSearchParams(url.slice(mark + 1)).get(parameter);
 
 function writeError(
   response: ServerResponse,

@@ -8,6 +8,7 @@ import { catalogRoutes } from '../rest-shims/catalog.ts';
 import { checkoutRoutes } from '../rest-shims/checkout.ts';
 import { docsRoutes } from '../rest-shims/docs.ts';
 import { freeTierRoutes } from '../rest-shims/free-tier.ts';
+import { generateContentRoutes } from '../rest-shims/generate-content.ts';
 import { healthRoutes } from '../rest-shims/health.ts';
 import { inferenceRoutes } from '../rest-shims/inference.ts';
 import { metricsRoutes } from '../rest-shims/metrics.ts';
@@ -52,6 +53,7 @@ import { createScopes } from './scopes.ts';
 /** Every documented HTTP path, as rows. */
 const restRoutes: readonly RouteRow[] = [
   ...inferenceRoutes,
+  ...generateContentRoutes,
   ...modelRoutes,
   ...keyRoutes,
   ...traceRoutes,

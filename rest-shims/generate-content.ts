@@ -1,0 +1,56 @@
+import type { ModelRequest } from '../src/domain/chat/chat.ts';
+import { DomainError, NotFound } from '../src/domain/errors.ts';
+import { assertAskable } from '../src/domain/inference/askable.ts';
+import { GENERATE_CONTENT } from '../src/domain/inference/endpoint.ts';
+import { arrayOfEvents } from '../src/wire/generate-content/array.ts';
+import { eventOf } from '../src/wire/sse/events.ts';
+import { geminiError, statusOf } from './errors.ts';
+import { callFactsOf, callThrough, type ModelDoor, parseBody } from './model-call.ts';
+import type { HttpAnswer, HttpRequest, RouteRow } from './route.ts';
+
+/** `gemini-2.5-flash:streamGenerateContent`: a model, which may hold slashes and colons, and what is asked of it. */
+const ASKED = /^(.+):([A-Za-z]+)$/;
+const METHODS = new Set(['generateContent', 'streamGenerateContent']);
+
+function readGenerate(request: HttpRequest): ModelRequest {
+  const tail = request.params['*'] ?? '';
+  const [, model = '', method = ''] = ASKED.exec(tail) ?? [];
+  if (!METHODS.has(method)) throw new NotFound('method', tail, `There is no method "${method}" of a model.`);
+  const { body: bytes } = request;
+  const stream = method === 'streamGenerateContent';
+  const body = { ...parseBody(bytes), model, stream };
+  assertAskable(body, GENERATE_CONTENT);
+  return { endpoint: GENERATE_CONTENT, model, stream, includeUsage: true, bytes, body, ...callFactsOf(request) };
+}
+
+const errorOf = (failure: Error): string => {
+  const error = failure instanceof DomainError ? failure : null;
+  return JSON.stringify({ error: geminiError(statusOf('gemini', error), error) });
+};
+
+const DOOR: ModelDoor = { read: readGenerate, lastWords: (failure) => eventOf(errorOf(failure)) };
+
+async function generate(request: HttpRequest, scope: Parameters<RouteRow['handle']>[1]): Promise<HttpAnswer> {
+  const answer = await callThrough(DOOR, request, scope);
+  const { body } = answer;
+  if (body.kind !== 'stream' || new URLSearchParams(request.search).get('alt') === 'sse') return answer;
+  const { stream, close } = arrayOfEvents(body.stream);
+  const lastWords = (failure: Error): Uint8Array => Buffer.from(close(errorOf(failure)));
+  return { ...answer, body: { ...body, stream, contentType: 'application/json; charset=utf-8', lastWords } };
+}
+
+/** Google's way to call a model: its name and what is asked of it stand in the path. */
+export const generateContentRoutes: readonly RouteRow[] = [
+  {
+    name: 'content.generate',
+    method: 'POST',
+    paths: ['/v1beta/models/*', '/v1/models/*', '/models/*', '/gemini/v1beta/models/*'],
+    surface: 'gemini',
+    category: 'llm',
+    credential: 'required',
+    keyParameter: 'key',
+    answers: [200, 400, 401, 403, 404, 422, 429, 500, 503],
+    bodyLimit: 'setting',
+    handle: generate,
+  },
+];

@@ -1,0 +1,46 @@
+import type { ByteStream } from '../../domain/bytes.ts';
+import { createEventBuffer, dataOf, endOfEvent } from '../sse/events.ts';
+
+/** A stream as one JSON array. */
+interface ArrayStream {
+  readonly stream: ByteStream;
+  /** Closes an array that breaks off, with this JSON as its last element. */
+  close(last: string): string;
+}
+
+/** A stream of events as one array, element by element: the form Google's clients get who do not ask for events. */
+export function arrayOfEvents(source: ByteStream): ArrayStream {
+  const events = createEventBuffer();
+  let separator = '[';
+  const written = (run: Buffer | null): string => {
+    let text = '';
+    for (let start = 0; run !== null && start < run.length;) {
+      const end = endOfEvent(run, start);
+      const data = dataOf(run.subarray(start, end));
+      start = end;
+      if (data === null) continue;
+      text += `${separator}${data.toString('utf8')}`;
+      separator = ',\r\n';
+    }
+    return text;
+  };
+  const stream: ByteStream = {
+    pipe(sink) {
+      source.pipe({
+        chunk(bytes) {
+          const text = written(events.add(bytes));
+          return text === '' ? true : sink.chunk(Buffer.from(text));
+        },
+        done() {
+          const rest = written(events.rest());
+          sink.chunk(Buffer.from(separator === '[' ? '[]' : `${rest}]`));
+          sink.done();
+        },
+        fail: (error) => sink.fail(error),
+      });
+    },
+    resume: () => source.resume(),
+    cancel: () => source.cancel(),
+  };
+  return { stream, close: (last) => `${separator}${last}]` };
+}
