@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writ
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { PROVIDER_NAMES } from '../../../src/domain/chat/provider.ts';
 import { ConfigError } from '../../../src/runtime/config-file.ts';
 import { keySmith } from '../../../src/runtime/identifiers.ts';
 import { readSettings, type Settings } from '../../../src/runtime/settings.ts';
@@ -163,7 +164,8 @@ describe('a configuration that cannot be used', () => {
     [
       'a provider nobody speaks for, without an address',
       'model_list:\n  - model_name: smart\n    litellm_params:\n      model: acme/large\n',
-      '<folder>/config.yaml:4: model_list.0.litellm_params.model: the provider "acme" is not known (openai, demo); ' +
+      '<folder>/config.yaml:4: model_list.0.litellm_params.model: the provider "acme" is not known ' +
+        `(${PROVIDER_NAMES.join(', ')}); ` +
         'set api_base if it speaks chat-completions',
     ],
     [
