@@ -74,13 +74,15 @@ export function costOf(tariff: Tariff, usage: Usage, audio: AudioPrices = NO_AUD
 }
 
 /** What a call used; no tokens where none were counted. */
-type Used = Pick<Outcome, 'usage' | 'measured'>;
+type Used = Pick<Outcome, 'usage' | 'measured' | 'charged'>;
 
 /** Prices calls; a tariff is worked out once per deployment and state of the catalog. */
 export function createPricer(current: () => CatalogSnapshot): (deployment: Deployment, used: Used) => Usd | null {
   let snapshot: CatalogSnapshot | null = null;
   let known = new Map<string, Prices>();
-  return (deployment, { usage, measured }) => {
+  return (deployment, { usage, measured, charged }) => {
+    // Only the configuration knows better than who will send the bill.
+    if (charged !== undefined && Object.keys(deployment.priceOverrides).length === 0) return charged;
     if (usage === null && measured === undefined) return null;
     const now = current();
     if (now !== snapshot || known.size > PRICES_LIMIT) {

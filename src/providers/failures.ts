@@ -3,6 +3,7 @@ import { UpstreamFailed } from '../domain/errors.ts';
 import { HttpFailure, type HttpFault } from '../domain/http.ts';
 import type { AnswerError } from '../wire/dialect.ts';
 import { parseJson } from '../wire/json/fields.ts';
+import { withoutSecrets } from './secrets.ts';
 
 /** The error classes clients know from the OpenAI SDK, by the status an upstream sent. */
 const CLASSES: Readonly<Record<number, string>> = {
@@ -45,9 +46,8 @@ function failed(
   },
 ): UpstreamFailed {
   const kind = about.kind ?? classOf(about.status);
-  const credential = deployment.apiKey?.reveal();
   // Some upstreams quote the credential they refuse; it is ours, not the caller's.
-  const said = credential ? about.said.replaceAll(credential, '<secret>') : about.said;
+  const said = withoutSecrets(deployment, about.said);
   return new UpstreamFailed(
     `litellm.${kind}: ${kind}: ${displayName(deployment.provider)}Exception - ${said}`,
     {

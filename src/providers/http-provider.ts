@@ -10,6 +10,7 @@ import { relayedExchange, unreadExchange, wholeExchange } from '../wire/exchange
 import { parseJson } from '../wire/json/fields.ts';
 import { EventRelay } from '../wire/sse/relay.ts';
 import { errorInside, garbled, refusal, transportFailure } from './failures.ts';
+import { tellsSecret, withoutSecrets } from './secrets.ts';
 
 /** A request as a vendor gets it. */
 interface UpstreamCall {
@@ -87,12 +88,9 @@ async function post(
 }
 
 /** Headers as callers may see them: some upstreams repeat the credential they were given. */
-function showable({ apiKey }: Deployment, headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const credential = apiKey?.reveal();
-  if (!credential || !Object.values(headers).some((value) => value.includes(credential))) return headers;
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, value.replaceAll(credential, String(apiKey))]),
-  );
+function showable(deployment: Deployment, headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  if (!tellsSecret(deployment, Object.values(headers))) return headers;
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, withoutSecrets(deployment, value)]));
 }
 
 async function readBody(deployment: Deployment, answer: UpstreamAnswer, limit: number): Promise<Uint8Array | null> {

@@ -1,4 +1,5 @@
 import type { Provider } from '../domain/chat/provider.ts';
+import { COMPATIBLE_NAMES, COMPATIBLE_VENDORS } from '../domain/chat/vendors.ts';
 import type { HttpClient } from '../domain/http.ts';
 import { CHAT_COMPLETIONS, GENERATE_CONTENT } from '../domain/inference/endpoint.ts';
 import { chatCompletionsOut } from '../wire/chat-completions/outbound.ts';
@@ -6,7 +7,7 @@ import { GENERATE_CONTENT_OUT } from '../wire/generate-content/native.ts';
 import { createDemo } from './demo/demo.ts';
 import { gemini } from './gemini/gemini.ts';
 import { createHttpProvider } from './http-provider.ts';
-import { openAiCompatible } from './openai-compatible/openai-compatible.ts';
+import { compatibleProtocol } from './openai-compatible/openai-compatible.ts';
 import { translating } from './translating.ts';
 
 export { demoDeployment } from './demo/demo.ts';
@@ -15,13 +16,18 @@ export { demoDeployment } from './demo/demo.ts';
 const OPENAI = chatCompletionsOut({ maxTokensMember: 'max_completion_tokens' });
 const COMPATIBLE = chatCompletionsOut({ maxTokensMember: 'max_tokens' });
 
+const isOpenAi = (apiBase: string | null): boolean =>
+  apiBase === null || apiBase.startsWith(new URL(COMPATIBLE_VENDORS.openai.base ?? '').origin);
+
 /** Every protocol we can speak. A deployment names one by the prefix of its model. */
 export function createProviders(http: HttpClient): readonly Provider[] {
   return [
-    translating(createHttpProvider(http, openAiCompatible), ({ apiBase }) => ({
-      endpoint: CHAT_COMPLETIONS,
-      dialect: apiBase === null ? OPENAI : COMPATIBLE,
-    })),
+    ...COMPATIBLE_NAMES.map((name) =>
+      translating(createHttpProvider(http, compatibleProtocol(name)), ({ apiBase }) => ({
+        endpoint: CHAT_COMPLETIONS,
+        dialect: name === 'openai' && isOpenAi(apiBase) ? OPENAI : COMPATIBLE,
+      })),
+    ),
     translating(createHttpProvider(http, gemini), () => ({
       endpoint: GENERATE_CONTENT,
       dialect: GENERATE_CONTENT_OUT,

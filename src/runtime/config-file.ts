@@ -2,10 +2,12 @@ import { readFileSync } from 'node:fs';
 import { LineCounter, parseDocument, type Document } from 'yaml';
 import { z } from 'zod';
 import { type Deployment, PROVIDER_NAMES } from '../domain/chat/provider.ts';
+import { vendorOf } from '../domain/chat/vendors.ts';
 import { rateFrom } from '../domain/money.ts';
 import { Secret } from '../domain/secret.ts';
 import { type BillingSection, billingSection } from './billing-settings.ts';
 import { proxyFault } from './client-network.ts';
+import { isHttpAddress, modelEntry, toDeployment } from './deployment-settings.ts';
 
 /** One thing wrong with the configuration, and where. */
 export interface ConfigFault {
@@ -40,18 +42,6 @@ const proxy = z.string().superRefine((text, context) => {
 });
 
 /** What the file may say. Keys we do not know are left alone: one file serves several programs. */
-const modelEntry = z.looseObject({
-  model_name: z.string().min(1),
-  litellm_params: z.looseObject({
-    model: z.string().min(1),
-    api_base: z.string().refine(isHttpAddress, 'must be an http:// or https:// address').optional(),
-    api_key: z.string().optional(),
-    timeout: z.number().positive().optional(),
-    drop_params: z.boolean().optional(),
-  }),
-  model_info: z.looseObject({ id: z.string().min(1).optional(), base_model: z.string().optional() }).optional(),
-});
-
 const generalSettings = z.looseObject({
   master_key: z.string().optional(),
   database_url: z.string().optional(),
@@ -91,8 +81,6 @@ export interface FileSettings {
 }
 
 const REFERENCE = /^os\.environ\/(.+)$/;
-/** Seconds to wait for the head of an answer where the file sets none. */
-const DEFAULT_TIMEOUT_SECONDS = 600;
 const MEGABYTE = 1024 * 1024;
 
 type Path = readonly (string | number)[];
@@ -130,17 +118,17 @@ export function readConfigFile(file: string, env: NodeJS.ProcessEnv): FileSettin
   if (!parsed.success) throw new ConfigError(faults);
   const { model_list: models, general_settings: general, billing_settings: billing } = parsed.data;
   const dropParams = parsed.data.litellm_settings?.drop_params ?? false;
-  const deployments = (models ?? []).map((entry, index) => toDeployment(entry, index, dropParams));
+  const deployments = (models ?? []).map((entry, index) => toDeployment(entry, index, { dropParams, env }));
   for (const [index, { provider, apiBase, priceOverrides }] of deployments.entries()) {
     for (const [name, price] of Object.entries(priceOverrides)) {
       if (isPrice(price)) continue;
       const path = ['model_list', index, 'litellm_params', name];
       faults.push({ source: file, line: lineOf(path), key: path.join('.'), message: 'is not a price in USD' });
     }
-    if (apiBase !== null || PROVIDER_NAMES.some((name) => name === provider)) continue;
+    const fault = addressFault(provider, apiBase);
+    if (fault === null) continue;
     const path = ['model_list', index, 'litellm_params', 'model'];
-    const message = `the provider "${provider}" is not known (${PROVIDER_NAMES.join(', ')}); set api_base if it speaks chat-completions`;
-    faults.push({ source: file, line: lineOf(path), key: path.join('.'), message });
+    faults.push({ source: file, line: lineOf(path), key: path.join('.'), message: fault });
   }
   if (faults.length > 0) throw new ConfigError(faults);
 
@@ -158,6 +146,18 @@ export function readConfigFile(file: string, env: NodeJS.ProcessEnv): FileSettin
     publicUrl: general?.proxy_base_url ?? null,
     billing: billing ?? null,
   };
+}
+
+/** Why a provider cannot be called at an address, or without one; null where it can. */
+function addressFault(provider: string, apiBase: string | null): string | null {
+  // What the file says was checked already; what the environment says was not.
+  if (apiBase !== null)
+    return isHttpAddress(apiBase) ? null : `"${apiBase}", from the environment, is not an http:// or https:// address`;
+  if (!PROVIDER_NAMES.some((name) => name === provider))
+    return `the provider "${provider}" is not known (${PROVIDER_NAMES.join(', ')}); set api_base if it speaks chat-completions`;
+  const vendor = vendorOf(provider);
+  if (vendor === null || vendor.base !== null) return null;
+  return `the provider "${provider}" has no address of its own; set api_base, or ${vendor.baseVariables.join(', ')}`;
 }
 
 function readText(file: string): string {
@@ -185,10 +185,6 @@ const isOurs = ([section, name]: Path): boolean =>
   (section === 'general_settings' && Object.hasOwn(generalSettings.shape, name ?? '')) ||
   (section === 'litellm_settings' && Object.hasOwn(litellmSettings.shape, name ?? ''));
 
-function isHttpAddress(text: string): boolean {
-  return /^https?:$/.test(URL.parse(text)?.protocol ?? '');
-}
-
 /** Lists of tiers are not looked into. */
 const isPrice = (value: unknown): boolean =>
   typeof value === 'number' || typeof value === 'string' ? (rateFrom(value) ?? -1n) >= 0n : true;
@@ -214,44 +210,4 @@ function resolveReferences(value: unknown, path: Path, lookUp: (path: Path, name
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => [key, resolveReferences(item, [...path, key], lookUp)]),
   );
-}
-
-/** What single providers need to know of a deployment, as the reference names it. */
-const OPTIONS = [
-  'api_version',
-  'organization',
-  'aws_region_name',
-  'aws_access_key_id',
-  'aws_bedrock_runtime_endpoint',
-  'vertex_project',
-  'vertex_location',
-] as const;
-
-/** The same for what is not shown. */
-const SECRETS = ['aws_secret_access_key', 'aws_session_token', 'vertex_credentials'] as const;
-
-/** `openai/gpt-4o` names provider and upstream model; a bare name is an OpenAI-compatible one, or our own `demo`. */
-function toDeployment(entry: z.infer<typeof modelEntry>, index: number, dropParams: boolean): Deployment {
-  const { model_name: modelGroup, litellm_params: params, model_info: info } = entry;
-  const slash = params.model.indexOf('/');
-  return {
-    id: info?.id ?? `${modelGroup}#${index + 1}`,
-    modelGroup,
-    provider: slash === -1 ? (params.model === 'demo' ? 'demo' : 'openai') : params.model.slice(0, slash),
-    upstreamModel: params.model.slice(slash + 1),
-    apiBase: params.api_base?.replace(/\/+$/, '') ?? null,
-    apiKey: params.api_key === undefined ? null : new Secret(params.api_key),
-    options: Object.fromEntries(
-      OPTIONS.flatMap((name) => (typeof params[name] === 'string' ? [[name, params[name]]] : [])),
-    ),
-    secrets: Object.fromEntries(
-      SECRETS.flatMap((name) => (typeof params[name] === 'string' ? [[name, new Secret(params[name])]] : [])),
-    ),
-    dropParams: params.drop_params ?? dropParams,
-    timeoutSeconds: params.timeout ?? DEFAULT_TIMEOUT_SECONDS,
-    priceOverrides: Object.fromEntries(
-      Object.entries(params).filter(([key]) => /_cost(_|$)|_cost_per_|^tiered_pricing$/.test(key)),
-    ),
-    baseModel: info?.base_model ?? null,
-  };
 }

@@ -7,6 +7,7 @@ import { type BillingSettings, readBilling } from './billing-settings.ts';
 import { proxyFault, trustsEveryone } from './client-network.ts';
 import { ConfigError, type ConfigFault, type FileSettings, MOST_DAILY_CALLS, readConfigFile } from './config-file.ts';
 import { ADMIN_KEY_FORM, keepAdminKey, openDataFolder } from './data-folder.ts';
+import { oddityOf } from './deployment-settings.ts';
 import { LOG_LEVELS, type LogLevel } from './log.ts';
 import { type OtlpSettings, readOtlp } from './otlp-settings.ts';
 
@@ -127,6 +128,7 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, sm
   if (configured) checkMasterKey(configured, { host, source: keySource, env, faults, warnings });
   if (trustedProxies.some(trustsEveryone))
     warnings.push('Every address is trusted as a proxy: anyone can invent the address that free calls are counted by.');
+  warnings.push(...file.deployments.map((one) => oddityOf(one, env)).filter((oddity) => oddity !== null));
   const otlp = readOtlp(env, (fault) => faults.push(fault));
   const billing = readBilling(env, file, (fault) => faults.push(fault));
   if (billing.secretKey !== null && billing.publicUrl === null && !LOOPBACK.has(host))

@@ -1,6 +1,7 @@
 import type { ByteStream } from '../bytes.ts';
 import type { Endpoint } from '../inference/endpoint.ts';
 import type { Measured } from '../inference/measured.ts';
+import type { Usd } from '../money.ts';
 
 /** Token counts of one call, as the upstream reported them. */
 export interface Usage {
@@ -69,6 +70,8 @@ export interface Outcome {
   readonly usage: Usage | null;
   /** What it is billed by where that is not tokens; absent elsewhere. */
   readonly measured?: Measured;
+  /** What the upstream says the call cost; absent where it does not say, or is not the one to say. */
+  readonly charged?: Usd;
   /** Set when the upstream reported a failure inside a started stream. */
   readonly failure: { readonly message: string; readonly code: string } | null;
   /** What the answer says, cut to the request's `textLimit`; null when none was to be kept. */

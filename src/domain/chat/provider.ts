@@ -1,5 +1,6 @@
 import type { Exchange, ModelRequest } from './chat.ts';
 import type { Secret } from '../secret.ts';
+import { VENDORS } from './vendors.ts';
 
 /** One configured way to reach a model. */
 export interface Deployment {
@@ -28,7 +29,7 @@ export interface Deployment {
 }
 
 /** The providers we have a protocol for; any other is spoken to as `openai` when its address is given. */
-export const PROVIDER_NAMES = ['openai', 'gemini', 'demo'] as const;
+export const PROVIDER_NAMES: readonly string[] = [...Object.keys(VENDORS), 'demo'];
 
 /** A vendor protocol we can speak; it answers every endpoint, or says that it cannot. */
 export interface Provider {

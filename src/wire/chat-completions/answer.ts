@@ -1,7 +1,8 @@
 import type { AudioTokens, ChatDelta, Usage } from '../../domain/chat/chat.ts';
 import type { AnswerMember } from '../../domain/inference/endpoint.ts';
+import { addUsd, type Usd, usdFrom } from '../../domain/money.ts';
 import type { AnswerError } from '../dialect.ts';
-import { count, type Fields, isObject, list, object, text } from '../json/fields.ts';
+import { count, type Fields, isObject, list, number, object, text } from '../json/fields.ts';
 
 /** What we read of an answer or of one chunk of it; null where it does not say. */
 export interface AnswerFacts {
@@ -25,12 +26,21 @@ export function factsOf(value: unknown): AnswerFacts {
     id: text(answer['id']),
     model: text(answer['model']),
     finishReason: reasons.find((reason) => reason !== null) ?? null,
-    usage: usageOf(answer['usage']) ?? (Array.isArray(answer['choices']) ? null : inputOf(answer['usage'])),
+    usage: usageIn(answer) ?? (Array.isArray(answer['choices']) ? null : inputOf(answer['usage'])),
     error: errorOf(answer),
   };
 }
 
-/** The `usage` object of an answer; null when there is none, or it counts nothing. */
+/** The counts of an answer, in the places where vendors put them: Groq's and Moonshot's streams have their own. */
+function usageIn(answer: Fields): Usage | null {
+  return (
+    usageOf(answer['usage']) ??
+    usageOf(object(answer['x_groq'])['usage']) ??
+    usageOf(object(list(answer['choices'])[0])['usage'])
+  );
+}
+
+/** One `usage` object; null when there is none, or it counts nothing. */
 function usageOf(value: unknown): Usage | null {
   const usage = object(value);
   const inputTokens = count(usage['prompt_tokens']);
@@ -42,7 +52,12 @@ function usageOf(value: unknown): Usage | null {
   return {
     inputTokens: inputTokens ?? 0,
     outputTokens: outputTokens ?? 0,
-    cacheReadTokens: count(prompt['cached_tokens']) ?? count(usage['cache_read_input_tokens']) ?? 0,
+    cacheReadTokens:
+      count(prompt['cached_tokens']) ??
+      count(usage['cache_read_input_tokens']) ??
+      count(usage['prompt_cache_hit_tokens']) ??
+      count(usage['cached_tokens']) ??
+      0,
     cacheWriteTokens: count(prompt['cache_write_tokens']) ?? count(usage['cache_creation_input_tokens']) ?? 0,
     reasoningTokens: count(completion['reasoning_tokens']) ?? 0,
     ...(audio === null ? {} : { audio }),
@@ -62,6 +77,21 @@ function inputOf(value: unknown): Usage | null {
   return inputTokens === null
     ? null
     : { inputTokens, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
+}
+
+/**
+ * What an answer says it cost, in USD; undefined when it does not say. A caller's own contract with the model's maker,
+ * where one is used, is billed apart, and is part of the cost all the same.
+ */
+export function chargedOf(answer: unknown): Usd | undefined {
+  const usage = object(object(answer)['usage']);
+  const told = number(usage['cost']) ?? number(object(usage['cost'])['total_cost']);
+  if (told === null || told < 0) return undefined;
+  const ownContract =
+    usage['is_byok'] === true ? (number(object(usage['cost_details'])['upstream_inference_cost']) ?? 0) : 0;
+  const charged = usdFrom(told);
+  const apart = usdFrom(Math.max(0, ownContract));
+  return charged === null || apart === null ? undefined : addUsd(charged, apart);
 }
 
 /** Searches a reranking is billed by, as Cohere counts them; null when it does not say. */
@@ -130,7 +160,7 @@ function deltasOf(value: unknown, part: 'delta' | 'message'): readonly ChatDelta
   });
   const reason = text(choice['finish_reason']);
   if (reason !== null) deltas.push({ kind: 'finish', reason });
-  const usage = usageOf(answer['usage']);
+  const usage = usageIn(answer);
   if (usage !== null) deltas.push({ kind: 'usage', usage });
   return deltas;
 }

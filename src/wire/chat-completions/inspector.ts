@@ -1,9 +1,18 @@
 import type { ChatDelta, Outcome, Usage } from '../../domain/chat/chat.ts';
+import type { Usd } from '../../domain/money.ts';
 import type { InspectorOptions, StreamInspector } from '../dialect.ts';
 import { parseJson } from '../json/fields.ts';
 import { createModelRewriter, type ModelRewriter } from '../json/model-rewriter.ts';
 import { dataOf, eventOf } from '../sse/events.ts';
-import { deltasOfChunk, errorOf, factsOf, isAnswer, isUsageChunk } from './answer.ts';
+import { chargedOf, deltasOfChunk, errorOf, factsOf, isAnswer, isUsageChunk } from './answer.ts';
+
+/** In what the answers of vendors differ beyond what can be read off them. */
+export interface AnswerForm {
+  /** What an answer says it cost is what will be billed. */
+  readonly namesPrice?: boolean;
+  /** The model's name is the upstream's to tell: it chooses one for every call. */
+  readonly keepsModel?: boolean;
+}
 
 const DONE = Buffer.from('[DONE]');
 /** Compact serialisers write a chunk in the middle of an answer so; any other chunk is parsed. */
@@ -14,7 +23,8 @@ const NULL = Buffer.from('null');
 /** Follows a stream of chat completions or completions; chunks in the middle of an answer are not parsed. */
 export class ChunkInspector implements StreamInspector {
   readonly #options: InspectorOptions;
-  readonly #rewriter: ModelRewriter;
+  readonly #form: AnswerForm;
+  readonly #rewriter: ModelRewriter | null;
   #begun = false;
   #sawDone = false;
   #responseId: string | null = null;
@@ -22,11 +32,13 @@ export class ChunkInspector implements StreamInspector {
   #finishReason: string | null = null;
   #usage: Usage | null = null;
   #failure: Outcome['failure'] = null;
+  #charged: Usd | undefined;
   #text = '';
 
-  constructor(options: InspectorOptions) {
+  constructor(options: InspectorOptions, form: AnswerForm = {}) {
     this.#options = options;
-    this.#rewriter = createModelRewriter(options.model);
+    this.#form = form;
+    this.#rewriter = form.keepsModel === true ? null : createModelRewriter(options.model);
   }
 
   get begun(): boolean {
@@ -43,6 +55,7 @@ export class ChunkInspector implements StreamInspector {
       responseModel: this.#responseModel,
       finishReason: this.#finishReason,
       usage: this.#usage,
+      ...(this.#charged === undefined ? {} : { charged: this.#charged }),
       failure: this.#failure,
       text: this.#options.textLimit === 0 ? null : this.#text,
     };
@@ -69,6 +82,7 @@ export class ChunkInspector implements StreamInspector {
     this.#responseModel = facts.model || this.#responseModel;
     this.#finishReason = facts.finishReason ?? this.#finishReason;
     this.#usage = facts.usage ?? this.#usage;
+    if (this.#form.namesPrice === true) this.#charged = chargedOf(chunk) ?? this.#charged;
     if (this.#options.textLimit > 0) this.#keepText(chunk);
     this.#begun = true;
     if (this.#options.dropUsage && isUsageChunk(chunk)) return null;
@@ -80,7 +94,7 @@ export class ChunkInspector implements StreamInspector {
   }
 
   #rewritten(event: Buffer, data: Buffer): Buffer {
-    const renamed = this.#rewriter.rename(data);
+    const renamed = this.#rewriter?.rename(data) ?? data;
     return renamed === data ? event : eventOf(renamed);
   }
 

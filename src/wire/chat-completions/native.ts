@@ -4,44 +4,49 @@ import { parseJson } from '../json/fields.ts';
 import { asBuffer } from '../json/members.ts';
 import { createModelRewriter } from '../json/model-rewriter.ts';
 import { outlineOf } from '../json/outline.ts';
-import { deltasOfAnswer, errorOf, factsOf, isAnswer, searchesOf } from './answer.ts';
-import { ChunkInspector } from './inspector.ts';
+import { chargedOf, deltasOfAnswer, errorOf, factsOf, isAnswer, searchesOf } from './answer.ts';
+import { type AnswerForm, ChunkInspector } from './inspector.ts';
 
 /** Chat completions and everything else that OpenAI answers in the same frame: completions, embeddings and their like. */
-export const OPENAI_FRAME: NativeDialect = {
-  errorOf,
-  whole(bytes, about) {
-    const { member } = about.endpoint.answers;
-    if (member === null) return null;
-    // Vectors and pictures are megabytes that nobody here reads.
-    const value = member === 'choices' ? parseJson(bytes) : outlineOf(bytes, member);
-    const error = errorOf(value);
-    if (error !== null) return { error };
-    return isAnswer(value, member) ? wholeAnswer(bytes, value, about) : null;
-  },
-  inspector: (options) => new ChunkInspector(options),
-};
+export function openAiFrame(form: AnswerForm = {}): NativeDialect {
+  return {
+    errorOf,
+    whole(bytes, about) {
+      const { member } = about.endpoint.answers;
+      if (member === null) return null;
+      // Vectors and pictures are megabytes that nobody here reads.
+      const value = member === 'choices' ? parseJson(bytes) : outlineOf(bytes, member);
+      const error = errorOf(value);
+      if (error !== null) return { error };
+      return isAnswer(value, member) ? wholeAnswer(bytes, value, about, form) : null;
+    },
+    inspector: (options) => new ChunkInspector(options, form),
+  };
+}
 
 /** A whole answer in OpenAI's frame: its bytes, and the same parsed. */
 export function wholeAnswer(
   original: Uint8Array,
   value: unknown,
   { model, textLimit }: Pick<WholeAbout, 'model' | 'textLimit'>,
+  { namesPrice, keepsModel }: AnswerForm = {},
 ): WholeAnswer {
   const { id, model: responseModel, finishReason, usage } = factsOf(value);
   const searches = searchesOf(value);
+  const charged = namesPrice === true ? chargedOf(value) : undefined;
   const outcome: Outcome = {
     responseId: id,
     responseModel,
     finishReason,
     usage,
     ...(searches === null ? {} : { measured: { unit: 'query', count: searches } }),
+    ...(charged === undefined ? {} : { charged }),
     failure: null,
     text: textLimit === 0 ? null : textOf(deltasOfAnswer(value)).slice(0, textLimit),
   };
   const bytes = asBuffer(original);
   return {
-    bytes: responseModel === model ? bytes : createModelRewriter(model).rename(bytes),
+    bytes: keepsModel === true || responseModel === model ? bytes : createModelRewriter(model).rename(bytes),
     outcome,
     deltas: () => deltasOfAnswer(value),
   };

@@ -2,17 +2,28 @@ import type { ModelRequest } from '../../domain/chat/chat.ts';
 import { GATEWAY_FIELDS } from '../../domain/inference/gateway-fields.ts';
 import { withMembers } from '../json/members.ts';
 
+/** In what the requests that vendors take differ. */
+export interface RequestForm {
+  /** Whether `stream_options` may be sent. Who refuses it counts tokens on every stream unasked. */
+  readonly streamOptions?: boolean;
+}
+
 /**
  * The request as the upstream gets it: its own model name, no gateway fields, and usage asked for on every
  * stream. All other values go on byte for byte. `metadata` is the gateway's unless the caller asks the
  * provider to store the answer with it, which is the only case in which the provider takes it.
  */
-export function upstreamRequest(request: ModelRequest, upstreamModel: string): Uint8Array {
+export function upstreamRequest(
+  request: ModelRequest,
+  upstreamModel: string,
+  { streamOptions = true }: RequestForm = {},
+): Uint8Array {
   const { body } = request;
   const changes: Record<string, string | null> = { model: JSON.stringify(upstreamModel) };
   for (const field of GATEWAY_FIELDS) if (body[field] !== undefined) changes[field] = null;
   if (body['metadata'] !== undefined && body['store'] !== true) changes['metadata'] = null;
-  if (request.stream && !request.includeUsage) {
+  if (!streamOptions) changes['stream_options'] = null;
+  else if (request.stream && !request.includeUsage) {
     const asked = body['stream_options'];
     changes['stream_options'] = JSON.stringify({
       ...(typeof asked === 'object' && asked !== null ? asked : {}),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { CatalogEntry, CatalogSnapshot } from '../../../src/domain/catalog/catalog.ts';
 import type { Usage } from '../../../src/domain/chat/chat.ts';
 import type { Deployment } from '../../../src/domain/chat/provider.ts';
-import { usdText } from '../../../src/domain/money.ts';
+import { type Usd, usdFrom, usdText } from '../../../src/domain/money.ts';
 import { costOf, createPricer, tariffOf } from '../../../src/gateway/price.ts';
 import { aDeployment } from '../../support/chat.ts';
 
@@ -210,5 +210,21 @@ describe('the price of what is not tokens', () => {
     expect(priceOf({ input_cost_per_token: 0, input_cost_per_character: 0.1 }, used)).toBeNull();
     expect(priceOf({ input_cost_per_token: 0, output_cost_per_token: 0 }, used)).toBe('0');
     expect(priceOf({ ...BY_QUERY, input_cost_per_token: 1e-6 }, used)).toBe('0.001');
+  });
+});
+
+describe('a cost that the upstream tells', () => {
+  const catalog = catalogOf({ 'up-1': PLAIN });
+  const charged = usdFrom('0.000345') ?? undefined;
+  const used = { usage: usage({ inputTokens: 1000 }), ...(charged === undefined ? {} : { charged }) };
+  const priced = (differing: Partial<Deployment>): string =>
+    usdText(createPricer(() => catalog)(aDeployment(differing), used) ?? (-1n as Usd));
+
+  it('beats the catalog, which can only guess who served the call', () => {
+    expect(priced({})).toBe('0.000345');
+  });
+
+  it('gives way to prices of the configuration', () => {
+    expect(priced({ priceOverrides: { input_cost_per_token: 1e-6 } })).toBe('0.001');
   });
 });

@@ -136,6 +136,12 @@ model_list:
     expect(JSON.stringify(deployments)).not.toContain('hidden');
   });
 
+  it('warn of a model that no key was found for', () => {
+    const yaml = 'model_list:\n  - model_name: smart\n    litellm_params: { model: groq/x }\n';
+    expect(read(yaml).warnings).toEqual(['The model "smart" has no key: set api_key, or one of GROQ_API_KEY.']);
+    expect(read(yaml, { GROQ_API_KEY: 'k' }).warnings).toEqual([]);
+  });
+
   it('leave keys of other programs alone', () => {
     const yaml = 'router_settings: { routing_strategy: simple-shuffle }\nlitellm_settings: { drop_params: true }\n';
     expect(refusal(yaml)).toBe('accepted');
@@ -167,6 +173,12 @@ describe('a configuration that cannot be used', () => {
       '<folder>/config.yaml:4: model_list.0.litellm_params.model: the provider "acme" is not known ' +
         `(${PROVIDER_NAMES.join(', ')}); ` +
         'set api_base if it speaks chat-completions',
+    ],
+    [
+      'a provider without an address of its own, and without one in the file',
+      'model_list:\n  - model_name: smart\n    litellm_params:\n      model: hosted_vllm/large\n',
+      '<folder>/config.yaml:4: model_list.0.litellm_params.model: the provider "hosted_vllm" has no address of its own; ' +
+        'set api_base, or HOSTED_VLLM_API_BASE',
     ],
     [
       'a reference to nothing',
@@ -211,6 +223,13 @@ describe('a configuration that cannot be used', () => {
     ],
   ])('is refused with file, line and key: %s', (_name, yaml, message) => {
     expect(refusal(yaml)).toBe(message);
+  });
+
+  it('is refused for an address in the environment that is none', () => {
+    const yaml = 'model_list:\n  - model_name: smart\n    litellm_params: { model: groq/x }\n';
+    expect(refusal(yaml, { GROQ_API_BASE: 'localhost' })).toBe(
+      '<folder>/config.yaml:3: model_list.0.litellm_params.model: "localhost", from the environment, is not an http:// or https:// address',
+    );
   });
 
   it('is refused where it is no YAML', () => {

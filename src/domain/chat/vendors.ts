@@ -1,0 +1,120 @@
+/** What is known of a provider before a configuration says anything: where it is, and what the environment may tell. */
+export interface Vendor {
+  /** Its own base address, without a trailing slash; null where every account or server has its own. */
+  readonly base: string | null;
+  /** Environment variables that name another address, the first that is set wins. */
+  readonly baseVariables: readonly string[];
+  /** Environment variables that hold its key. */
+  readonly keyVariables: readonly string[];
+  /** Whether it can be called without a credential, as a server of one's own can. */
+  readonly keyOptional: boolean;
+  /** Further settings of a deployment, each with the environment variables that may hold it. */
+  readonly settings: Settings;
+  /** Likewise what proves who calls, in place of a key. All of it comes from one place, the file or the environment. */
+  readonly credentials: Settings;
+}
+
+type Settings = Readonly<Record<string, readonly string[]>>;
+
+const vendor = (base: string | null, key: string, differing: Partial<Vendor> = {}): Vendor => ({
+  base,
+  baseVariables: [key.replace(/_KEY$/, '_BASE')],
+  keyVariables: [key],
+  keyOptional: false,
+  settings: {},
+  credentials: {},
+  ...differing,
+});
+
+/** A server of one's own, which asks for a key only where it was told to. */
+const local = (base: string | null, key: string): Vendor => vendor(base, key, { keyOptional: true });
+
+const OPENAI = vendor('https://api.openai.com/v1', 'OPENAI_API_KEY', {
+  baseVariables: ['OPENAI_BASE_URL', 'OPENAI_API_BASE'],
+  settings: { organization: ['OPENAI_ORGANIZATION'] },
+});
+
+/** Those who speak as OpenAI does, by their names in a configuration. Variables are named as in the reference. */
+export const COMPATIBLE_VENDORS = {
+  openai: OPENAI,
+  'text-completion-openai': OPENAI,
+  custom_openai: local(null, 'CUSTOM_OPENAI_API_KEY'),
+  openai_like: local(null, 'OPENAI_LIKE_API_KEY'),
+  litellm_proxy: vendor(null, 'LITELLM_PROXY_API_KEY'),
+  mistral: vendor('https://api.mistral.ai/v1', 'MISTRAL_API_KEY'),
+  codestral: vendor('https://codestral.mistral.ai/v1', 'CODESTRAL_API_KEY'),
+  groq: vendor('https://api.groq.com/openai/v1', 'GROQ_API_KEY'),
+  deepseek: vendor('https://api.deepseek.com/beta', 'DEEPSEEK_API_KEY'),
+  xai: vendor('https://api.x.ai/v1', 'XAI_API_KEY'),
+  openrouter: vendor('https://openrouter.ai/api/v1', 'OPENROUTER_API_KEY', {
+    keyVariables: ['OPENROUTER_API_KEY', 'OR_API_KEY'],
+    settings: { site_url: ['OR_SITE_URL'], app_name: ['OR_APP_NAME'] },
+  }),
+  together_ai: vendor('https://api.together.xyz/v1', 'TOGETHER_AI_API_KEY', {
+    keyVariables: ['TOGETHER_API_KEY', 'TOGETHER_AI_API_KEY', 'TOGETHERAI_API_KEY', 'TOGETHER_AI_TOKEN'],
+  }),
+  fireworks_ai: vendor('https://api.fireworks.ai/inference/v1', 'FIREWORKS_API_KEY', {
+    keyVariables: ['FIREWORKS_API_KEY', 'FIREWORKS_AI_API_KEY', 'FIREWORKSAI_API_KEY', 'FIREWORKS_AI_TOKEN'],
+  }),
+  perplexity: vendor('https://api.perplexity.ai', 'PERPLEXITY_API_KEY', {
+    keyVariables: ['PERPLEXITYAI_API_KEY', 'PERPLEXITY_API_KEY'],
+  }),
+  cerebras: vendor('https://api.cerebras.ai/v1', 'CEREBRAS_API_KEY'),
+  nvidia_nim: vendor('https://integrate.api.nvidia.com/v1', 'NVIDIA_NIM_API_KEY'),
+  sambanova: vendor('https://api.sambanova.ai/v1', 'SAMBANOVA_API_KEY'),
+  deepinfra: vendor('https://api.deepinfra.com/v1/openai', 'DEEPINFRA_API_KEY'),
+  moonshot: vendor('https://api.moonshot.ai/v1', 'MOONSHOT_API_KEY'),
+  zai: vendor('https://api.z.ai/api/paas/v4', 'ZAI_API_KEY'),
+  minimax: vendor('https://api.minimax.io/v1', 'MINIMAX_API_KEY'),
+  dashscope: vendor('https://dashscope-intl.aliyuncs.com/compatible-mode/v1', 'DASHSCOPE_API_KEY'),
+  volcengine: vendor('https://ark.cn-beijing.volces.com/api/v3', 'VOLCENGINE_API_KEY'),
+  nebius: vendor('https://api.studio.nebius.ai/v1', 'NEBIUS_API_KEY'),
+  novita: vendor('https://api.novita.ai/v3/openai', 'NOVITA_API_KEY'),
+  hyperbolic: vendor('https://api.hyperbolic.xyz/v1', 'HYPERBOLIC_API_KEY'),
+  lambda_ai: vendor('https://api.lambda.ai/v1', 'LAMBDA_API_KEY'),
+  nscale: vendor('https://inference.api.nscale.com/v1', 'NSCALE_API_KEY'),
+  featherless_ai: vendor('https://api.featherless.ai/v1', 'FEATHERLESS_AI_API_KEY', {
+    keyVariables: ['FEATHERLESS_AI_API_KEY', 'FEATHERLESS_API_KEY'],
+  }),
+  baseten: vendor('https://inference.baseten.co/v1', 'BASETEN_API_KEY'),
+  wandb: vendor('https://api.inference.wandb.ai/v1', 'WANDB_API_KEY'),
+  meta_llama: vendor('https://api.llama.com/compat/v1', 'LLAMA_API_KEY'),
+  friendliai: vendor('https://api.friendli.ai/serverless/v1', 'FRIENDLIAI_API_KEY', {
+    baseVariables: ['FRIENDLI_API_BASE'],
+    keyVariables: ['FRIENDLIAI_API_KEY', 'FRIENDLI_TOKEN'],
+  }),
+  vercel_ai_gateway: vendor('https://ai-gateway.vercel.sh/v1', 'VERCEL_AI_GATEWAY_API_KEY'),
+  v0: vendor('https://api.v0.dev/v1', 'V0_API_KEY'),
+  morph: vendor('https://api.morphllm.com/v1', 'MORPH_API_KEY'),
+  ai21: vendor('https://api.ai21.com/studio/v1', 'AI21_API_KEY'),
+  github: vendor('https://models.inference.ai.azure.com', 'GITHUB_API_KEY'),
+  huggingface: vendor('https://router.huggingface.co/v1', 'HUGGINGFACE_API_KEY', {
+    baseVariables: ['HF_API_BASE', 'HUGGINGFACE_API_BASE'],
+    keyVariables: ['HF_TOKEN', 'HUGGINGFACE_API_KEY'],
+  }),
+  voyage: vendor('https://api.voyageai.com/v1', 'VOYAGE_API_KEY'),
+  jina_ai: vendor('https://api.jina.ai/v1', 'JINA_AI_API_KEY'),
+  databricks: vendor(null, 'DATABRICKS_API_KEY'),
+  hosted_vllm: local(null, 'HOSTED_VLLM_API_KEY'),
+  vllm: local(null, 'VLLM_API_KEY'),
+  lm_studio: local('http://localhost:1234/v1', 'LM_STUDIO_API_KEY'),
+  llamafile: local('http://127.0.0.1:8080/v1', 'LLAMAFILE_API_KEY'),
+  xinference: local('http://127.0.0.1:9997/v1', 'XINFERENCE_API_KEY'),
+} as const satisfies Readonly<Record<string, Vendor>>;
+
+export type CompatibleVendor = keyof typeof COMPATIBLE_VENDORS;
+
+export const COMPATIBLE_NAMES = Object.keys(COMPATIBLE_VENDORS) as readonly CompatibleVendor[];
+
+/** Every provider that is reached over a network. */
+export const VENDORS = {
+  ...COMPATIBLE_VENDORS,
+  gemini: vendor('https://generativelanguage.googleapis.com', 'GEMINI_API_KEY', {
+    keyVariables: ['GOOGLE_API_KEY', 'GEMINI_API_KEY'],
+  }),
+} as const satisfies Readonly<Record<string, Vendor>>;
+
+/** What is known of a provider; null for one nobody here knows. */
+export function vendorOf(provider: string): Vendor | null {
+  return Object.entries<Vendor>(VENDORS).find(([name]) => name === provider)?.[1] ?? null;
+}

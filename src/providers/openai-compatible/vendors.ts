@@ -1,0 +1,39 @@
+import type { CompatibleVendor } from '../../domain/chat/vendors.ts';
+import type { AnswerForm } from '../../wire/chat-completions/inspector.ts';
+import type { RequestForm } from '../../wire/chat-completions/request.ts';
+
+/** In what a vendor differs from OpenAI on the wire, though it speaks the same dialect. */
+export interface Differences extends RequestForm, AnswerForm {
+  /** False where there is no endpoint for the text that follows a text; such calls become chats. */
+  readonly completions?: boolean;
+  /** The model's name as the vendor wants it. */
+  readonly modelName?: (configured: string) => string;
+  /** Headers it knows callers by, and the options that hold them. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const OPENAI: Differences = { headers: { 'openai-organization': 'organization' } };
+
+/** A vendor without a row differs in nothing. */
+const DIFFERENCES: Readonly<Partial<Record<CompatibleVendor, Differences>>> = {
+  openai: OPENAI,
+  'text-completion-openai': OPENAI,
+  // Refuses `stream_options` with 422, and ends every stream with its counts.
+  mistral: { streamOptions: false, completions: false },
+  codestral: { streamOptions: false, completions: false },
+  groq: { completions: false },
+  moonshot: { completions: false },
+  zai: { completions: false },
+  minimax: { completions: false },
+  perplexity: { streamOptions: false, completions: false, namesPrice: true },
+  // Chooses among hosts, whose prices differ: only it knows what a call cost.
+  openrouter: { namesPrice: true, headers: { 'http-referer': 'site_url', 'x-title': 'app_name' } },
+  fireworks_ai: { modelName: fireworksName },
+};
+
+export const differencesOf = (vendor: CompatibleVendor): Differences => DIFFERENCES[vendor] ?? {};
+
+/** Its models are named as resources of an account, its own where none is named. */
+function fireworksName(model: string): string {
+  return model.startsWith('accounts/') || model.includes('#') ? model : `accounts/fireworks/models/${model}`;
+}

@@ -1,0 +1,125 @@
+import { z } from 'zod';
+import type { Deployment } from '../domain/chat/provider.ts';
+import { type Vendor, vendorOf } from '../domain/chat/vendors.ts';
+import { Secret } from '../domain/secret.ts';
+
+/** One model of the file. Keys we do not know are left alone: one file serves several programs. */
+export const modelEntry = z.looseObject({
+  model_name: z.string().min(1),
+  litellm_params: z.looseObject({
+    model: z.string().min(1),
+    api_base: z.string().refine(isHttpAddress, 'must be an http:// or https:// address').optional(),
+    api_key: z.string().optional(),
+    timeout: z.number().positive().optional(),
+    drop_params: z.boolean().optional(),
+  }),
+  model_info: z.looseObject({ id: z.string().min(1).optional(), base_model: z.string().optional() }).optional(),
+});
+
+type ModelEntry = z.infer<typeof modelEntry>;
+
+/** Seconds to wait for the head of an answer where the file sets none. */
+const DEFAULT_TIMEOUT_SECONDS = 600;
+
+/** What single providers need to know of a deployment, as the reference names it. */
+const OPTIONS = [
+  'api_version',
+  'organization',
+  'site_url',
+  'app_name',
+  'aws_region_name',
+  'aws_access_key_id',
+  'aws_bedrock_runtime_endpoint',
+  'vertex_project',
+  'vertex_location',
+] as const;
+
+/** The same for what is not shown. */
+const SECRETS = ['aws_secret_access_key', 'aws_session_token', 'azure_ad_token', 'vertex_credentials'] as const;
+
+/** What the file leaves open, a known provider's own variables say. */
+export function toDeployment(
+  entry: ModelEntry,
+  index: number,
+  about: { readonly dropParams: boolean; readonly env: NodeJS.ProcessEnv },
+): Deployment {
+  const { model_name: modelGroup, litellm_params: params, model_info: info } = entry;
+  const { provider, upstreamModel } = providerOf(params.model);
+  const vendor = vendorOf(provider);
+  const said = (name: string): string | null => {
+    const value = params[name];
+    return typeof value === 'string' && value !== '' ? value : null;
+  };
+  const meant = settingsOf(vendor, said, about.env);
+  const valuesOf = (names: readonly string[]): [string, string][] =>
+    names.flatMap((name): [string, string][] => {
+      const value = meant(name);
+      return value === null ? [] : [[name, value]];
+    });
+  const apiBase = params.api_base ?? (vendor && firstSet(vendor.baseVariables, about.env));
+  const key = params.api_key ?? (vendor && firstSet(vendor.keyVariables, about.env));
+  const isWithheld = params.api_key === undefined && key !== null && !mayLearnKey(vendor, params.api_base);
+  return {
+    id: info?.id ?? `${modelGroup}#${index + 1}`,
+    modelGroup,
+    provider,
+    upstreamModel,
+    apiBase: apiBase?.replace(/\/+$/, '') ?? null,
+    apiKey: key === null || isWithheld ? null : new Secret(key),
+    options: Object.fromEntries(valuesOf(OPTIONS)),
+    secrets: Object.fromEntries(valuesOf(SECRETS).map(([name, value]) => [name, new Secret(value)])),
+    dropParams: params.drop_params ?? about.dropParams,
+    timeoutSeconds: params.timeout ?? DEFAULT_TIMEOUT_SECONDS,
+    priceOverrides: Object.fromEntries(
+      Object.entries(params).filter(([name]) => /_cost(_|$)|_cost_per_|^tiered_pricing$/.test(name)),
+    ),
+    baseModel: info?.base_model ?? null,
+  };
+}
+
+/** `openai/gpt-4o` names provider and upstream model; a bare name is an OpenAI-compatible one, or our own `demo`. */
+function providerOf(model: string): Pick<Deployment, 'provider' | 'upstreamModel'> {
+  const slash = model.indexOf('/');
+  if (slash === -1) return { provider: model === 'demo' ? 'demo' : 'openai', upstreamModel: model };
+  return { provider: model.slice(0, slash), upstreamModel: model.slice(slash + 1) };
+}
+
+/**
+ * A setting by its name: the file's, else the environment's. Parts of one credential never come from two places: the
+ * secret of one account would sign for the name of another.
+ */
+function settingsOf(
+  vendor: Vendor | null,
+  said: (name: string) => string | null,
+  env: NodeJS.ProcessEnv,
+): (name: string) => string | null {
+  const credentials = vendor?.credentials ?? {};
+  const isInFile = Object.keys(credentials).some((name) => said(name) !== null);
+  const variables = { ...vendor?.settings, ...(isInFile ? {} : credentials) };
+  return (name) => said(name) ?? firstSet(variables[name] ?? [], env);
+}
+
+const firstSet = (names: readonly string[], env: NodeJS.ProcessEnv): string | null =>
+  names.map((name) => env[name]).find((value) => value !== undefined && value !== '') ?? null;
+
+/** Whether the key in the environment may go to an address the file names: one of the vendor's own, or of nobody's. */
+function mayLearnKey(vendor: Vendor | null, apiBase: string | undefined): boolean {
+  if (!vendor?.base || apiBase === undefined) return true;
+  return URL.parse(apiBase)?.origin === URL.parse(vendor.base)?.origin;
+}
+
+/** What of a deployment will not work, or not as its owner may think; null when nothing is odd. */
+export function oddityOf(deployment: Deployment, env: NodeJS.ProcessEnv): string | null {
+  const { modelGroup, provider, apiBase, apiKey, secrets } = deployment;
+  const vendor = vendorOf(provider);
+  if (vendor === null || vendor.keyOptional || apiKey !== null || Object.keys(secrets).length > 0) return null;
+  const named = [...vendor.keyVariables, ...Object.values(vendor.credentials).flat()].join(', ');
+  if (mayLearnKey(vendor, apiBase ?? undefined))
+    return `The model "${modelGroup}" has no key: set api_key, or one of ${named}.`;
+  if (firstSet(vendor.keyVariables, env) === null) return null;
+  return `The model "${modelGroup}" is called without a key: that of ${named} is not sent to ${URL.parse(apiBase ?? '')?.origin}. If it wants one, set api_key.`;
+}
+
+export function isHttpAddress(text: string): boolean {
+  return /^https?:$/.test(URL.parse(text)?.protocol ?? '');
+}

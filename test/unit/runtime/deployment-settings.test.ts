@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import type { Deployment } from '../../../src/domain/chat/provider.ts';
+import { modelEntry, oddityOf, toDeployment } from '../../../src/runtime/deployment-settings.ts';
+
+type Env = Readonly<Record<string, string>>;
+
+function deployment(model: string, env: Env = {}, params: object = {}): Deployment {
+  const entry = modelEntry.parse({ model_name: 'm', litellm_params: { model, ...params } });
+  return toDeployment(entry, 0, { dropParams: false, env });
+}
+
+/** What a deployment knows of its key and address, in the open. */
+function known(...args: Parameters<typeof deployment>) {
+  const { apiBase, apiKey, options, secrets } = deployment(...args);
+  const shown = Object.fromEntries(Object.entries(secrets).map(([name, secret]) => [name, secret.reveal()]));
+  return { apiBase, apiKey: apiKey?.reveal() ?? null, options, secrets: shown };
+}
+
+const NOTHING = { apiBase: null, apiKey: null, options: {}, secrets: {} };
+
+describe('what the environment says of a provider', () => {
+  it.each([
+    ['openai/x', 'OPENAI_API_KEY'],
+    ['x', 'OPENAI_API_KEY'],
+    ['mistral/x', 'MISTRAL_API_KEY'],
+    ['groq/x', 'GROQ_API_KEY'],
+    ['deepseek/x', 'DEEPSEEK_API_KEY'],
+    ['xai/x', 'XAI_API_KEY'],
+    ['openrouter/a/x', 'OPENROUTER_API_KEY'],
+    ['together_ai/x', 'TOGETHERAI_API_KEY'],
+    ['fireworks_ai/x', 'FIREWORKS_AI_API_KEY'],
+    ['perplexity/x', 'PERPLEXITYAI_API_KEY'],
+    ['cerebras/x', 'CEREBRAS_API_KEY'],
+    ['nvidia_nim/x', 'NVIDIA_NIM_API_KEY'],
+    ['sambanova/x', 'SAMBANOVA_API_KEY'],
+    ['deepinfra/x', 'DEEPINFRA_API_KEY'],
+    ['moonshot/x', 'MOONSHOT_API_KEY'],
+    ['huggingface/x', 'HF_TOKEN'],
+  ])('is its key: %s by %s', (model, variable) => {
+    expect(known(model, { [variable]: 'from-env', OTHER: 'x' })).toEqual({ ...NOTHING, apiKey: 'from-env' });
+  });
+
+  it('is its address, without the slash at its end', () => {
+    const env = { HOSTED_VLLM_API_BASE: 'http://10.0.0.1:8000/v1/', HOSTED_VLLM_API_KEY: 'k' };
+    expect(known('hosted_vllm/x', env)).toEqual({ ...NOTHING, apiBase: 'http://10.0.0.1:8000/v1', apiKey: 'k' });
+    expect(known('openai/x', { OPENAI_API_BASE: 'http://a', OPENAI_BASE_URL: 'http://b' }).apiBase).toBe('http://b');
+  });
+
+  it('is other settings of it', () => {
+    expect(known('openai/x', { OPENAI_ORGANIZATION: 'org-1' }).options).toEqual({ organization: 'org-1' });
+    expect(known('groq/x', { OPENAI_ORGANIZATION: 'org-1' }).options).toEqual({});
+  });
+
+  it('gives way to the file, and an empty variable says nothing', () => {
+    const env = { GROQ_API_KEY: 'env', GROQ_API_BASE: 'http://env' };
+    const file = { api_key: 'file', api_base: 'http://file' };
+    expect(known('groq/x', env, file)).toEqual({ ...NOTHING, apiBase: 'http://file', apiKey: 'file' });
+    expect(known('groq/x', { GROQ_API_KEY: '', GROQ_API_BASE: '' })).toEqual(NOTHING);
+  });
+
+  it('says nothing of a provider nobody knows', () => {
+    expect(known('acme/x', { ACME_API_KEY: 'k', OPENAI_API_KEY: 'k' }, { api_base: 'http://acme' })).toEqual({
+      ...NOTHING,
+      apiBase: 'http://acme',
+    });
+  });
+});
+
+describe('a key in the environment', () => {
+  const env = { OPENAI_API_KEY: 'k', HOSTED_VLLM_API_KEY: 'k' };
+
+  it('goes to its vendor, and to no other address that the file names', () => {
+    expect(known('openai/x', env, { api_base: 'https://api.openai.com/v1' }).apiKey).toBe('k');
+    expect(known('openai/x', env, { api_base: 'http://127.0.0.1:8000/v1' }).apiKey).toBeNull();
+    expect(known('openai/x', env, { api_base: 'https://api.openai.com.example/v1' }).apiKey).toBeNull();
+  });
+
+  it('goes wherever the environment says', () => {
+    expect(known('openai/x', { ...env, OPENAI_BASE_URL: 'http://127.0.0.1:1' }).apiKey).toBe('k');
+  });
+
+  it('goes to a server of one’s own, which has no other address', () => {
+    expect(known('hosted_vllm/x', env, { api_base: 'http://127.0.0.1:8000/v1' }).apiKey).toBe('k');
+  });
+});
+
+describe('what is odd about a deployment', () => {
+  it.each([
+    ['groq/x', {}, {}, 'The model "m" has no key: set api_key, or one of GROQ_API_KEY.'],
+    [
+      'openai/x',
+      { OPENAI_API_KEY: 'k' },
+      { api_base: 'http://127.0.0.1:8000/v1' },
+      'The model "m" is called without a key: that of OPENAI_API_KEY is not sent to http://127.0.0.1:8000. If it wants one, set api_key.',
+    ],
+    ['openai/x', {}, { api_base: 'http://127.0.0.1:8000/v1' }, null],
+    ['groq/x', { GROQ_API_KEY: 'k' }, {}, null],
+    ['groq/x', {}, { api_key: 'k' }, null],
+    ['lm_studio/x', {}, {}, null],
+    ['demo', {}, {}, null],
+    ['acme/x', {}, { api_base: 'http://acme' }, null],
+  ])('is told: %s %j %j', (model, env: Env, params, oddity) => {
+    expect(oddityOf(deployment(model, env, params), env)).toBe(oddity);
+  });
+});
