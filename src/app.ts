@@ -1,5 +1,4 @@
 import Koa from 'koa';
-import type { Server, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { reconcilePayments } from '../resolvers/checkout.ts';
 import type { Platform } from '../resolvers/scope.ts';
@@ -22,7 +21,7 @@ import { DomainError, InvalidInput, Unavailable } from './domain/errors.ts';
 import { FreeTierUsedUp } from './domain/free-tier/free-tier.ts';
 import { createPace } from './domain/pace.ts';
 import { createSlots } from './domain/slots.ts';
-import { createEdge } from './edge.ts';
+import { addressOf, countInFlight, createEdge, listen } from './edge.ts';
 import type { CallRecord } from './gateway/gateway.ts';
 import { createCatalogKeyRing } from './gateway/create-catalog-key-ring.ts';
 import { createGateway } from './gateway/create-gateway.ts';
@@ -49,6 +48,7 @@ import { createReconciler } from './runtime/reconciler.ts';
 import type { Settings } from './runtime/settings.ts';
 import { createWriteBehind } from './runtime/write-behind.ts';
 import { createScopes } from './scopes.ts';
+import { openSpanExport, recordAndExport } from './span-export.ts';
 
 /** Every documented HTTP path, as rows. */
 const restRoutes: readonly RouteRow[] = [
@@ -80,6 +80,9 @@ const READABLE_MS = 1_000;
 
 /** Beginning a purchase is open to everyone, and each leaves a row and a session at the payment provider. */
 const CHECKOUT_PACE = { most: 60, windowMs: 3_600_000, what: 'checkouts' } as const;
+
+/** How long the last spans may take to their collector. */
+const EXPORT_DRAIN_MS = 1_500;
 
 /** How long requests in flight may take to end once the process is told to stop. */
 const DRAIN_MS = 7_000;
@@ -146,11 +149,12 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     smith: keySmith,
     clock: systemClock,
   });
+  const spanExport = openSpanExport(settings, http, log);
   const gateway = createGateway({
     deployments: settings.demoModel ? [...settings.deployments, demoDeployment] : settings.deployments,
     providers: createProviders(http),
     catalog,
-    recorder: { record: records.push },
+    recorder: spanExport === null ? { record: records.push } : recordAndExport(records.push, spanExport),
     spend: stores.spend,
     clock: systemClock,
     ids: randomIds,
@@ -181,7 +185,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     gateway,
     keyRing,
     keySmith,
-    metrics: createMetrics({ catalog, clock: systemClock }),
+    metrics: createMetrics({ catalog, spanExport, clock: systemClock }),
     otlp: {
       limits: settings.otlp.limits,
       unpacking: createSlots(settings.otlp.concurrentIngests, 'exports are being unpacked'),
@@ -262,6 +266,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     await closed;
     await recorder.stop();
     await records.flush().catch((error: unknown) => log.error({ err: error }, 'last gateway records were lost'));
+    await spanExport?.drain(EXPORT_DRAIN_MS);
     await freeTier.stop();
     await http.close();
     await stores.close();
@@ -303,45 +308,4 @@ function failureLog(log: Log): (failure: RequestFailure) => void {
     if (error instanceof FreeTierUsedUp) return log.debug(told(), 'request refused');
     return warn(`${row.name} ${error.code}`, told, 'request refused');
   };
-}
-
-/** Knows how many requests are being served, and when the last has ended. */
-function countInFlight(server: Server): { ended(withinMs: number): Promise<void> } {
-  let count = 0;
-  let idle: (() => void) | null = null;
-  server.on('request', (_request, response: ServerResponse) => {
-    count += 1;
-    response.once('close', () => {
-      count -= 1;
-      if (count === 0) idle?.();
-    });
-  });
-  return {
-    ended(withinMs) {
-      if (count === 0) return Promise.resolve();
-      return new Promise((resolve) => {
-        const timer = setTimeout(resolve, withinMs);
-        idle = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-    },
-  };
-}
-
-function listen(server: Server, { port, host }: Settings): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
-}
-
-function addressOf(server: Server, host: string): string {
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 
 /** How long a client may take, in ms. */
 interface EdgeLimits {
@@ -31,3 +31,49 @@ export function createEdge(serve: RequestListener, limits: EdgeLimits = LIMITS):
 /** A target as proxies write it, `http://host/path`, without its scheme and host: there is one house behind this door. */
 const originForm = (target: string): string =>
   target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*/i, '').replace(/^(?!\/)/, '/');
+
+/** Knows how many requests are being served, and when the last has ended. */
+export function countInFlight(server: Server): { ended(withinMs: number): Promise<void> } {
+  let count = 0;
+  let idle: (() => void) | null = null;
+  server.on('request', (_request, response: ServerResponse) => {
+    count += 1;
+    response.once('close', () => {
+      count -= 1;
+      if (count === 0) idle?.();
+    });
+  });
+  return {
+    ended(withinMs) {
+      if (count === 0) return Promise.resolve();
+      return new Promise((resolve) => {
+        const timer = setTimeout(resolve, withinMs);
+        idle = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    },
+  };
+}
+
+/** Resolves when the server listens. */
+export function listen(
+  server: Server,
+  { port, host }: { readonly port: number; readonly host: string },
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+/** The address a listening server is reached at. */
+export function addressOf(server: Server, host: string): string {
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}

@@ -8,6 +8,7 @@ import { Secret } from '../domain/secret.ts';
 import { type BillingSection, billingSection } from './billing-settings.ts';
 import { proxyFault } from './client-network.ts';
 import { isHttpAddress, modelEntry, toDeployment } from './deployment-settings.ts';
+import type { OtlpExportSection } from './otlp-export-settings.ts';
 
 /** One thing wrong with the configuration, and where. */
 export interface ConfigFault {
@@ -53,9 +54,16 @@ const generalSettings = z.looseObject({
   graphql_introspection: z.boolean().optional(),
   graphiql: z.boolean().optional(),
   proxy_base_url: z.string().optional(),
+  otlp_endpoint: z.string().optional(),
+  otlp_headers: z.record(z.string(), z.string()).optional(),
+  otlp_protocol: z.string().optional(),
 });
 
-const litellmSettings = z.looseObject({ drop_params: z.boolean().optional() });
+const litellmSettings = z.looseObject({
+  drop_params: z.boolean().optional(),
+  /** Read for `otel` alone; who else is called is not ours. */
+  callbacks: z.unknown().optional(),
+});
 
 const configFile = z.looseObject({
   model_list: z.array(modelEntry).nullish(),
@@ -78,6 +86,7 @@ export interface FileSettings {
   readonly graphiql: boolean | null;
   readonly publicUrl: string | null;
   readonly billing: BillingSection | null;
+  readonly otlpExport: OtlpExportSection;
 }
 
 const REFERENCE = /^os\.environ\/(.+)$/;
@@ -116,8 +125,13 @@ export function readConfigFile(file: string, env: NodeJS.ProcessEnv): FileSettin
     faults.push({ source: file, line: lineOf(path), key, message: issue.message });
   }
   if (!parsed.success) throw new ConfigError(faults);
-  const { model_list: models, general_settings: general, billing_settings: billing } = parsed.data;
-  const dropParams = parsed.data.litellm_settings?.drop_params ?? false;
+  const {
+    model_list: models,
+    general_settings: general,
+    litellm_settings: shared,
+    billing_settings: billing,
+  } = parsed.data;
+  const dropParams = shared?.drop_params ?? false;
   const deployments = (models ?? []).map((entry, index) => toDeployment(entry, index, { dropParams, env }));
   for (const [index, { provider, apiBase, priceOverrides }] of deployments.entries()) {
     for (const [name, price] of Object.entries(priceOverrides)) {
@@ -145,6 +159,12 @@ export function readConfigFile(file: string, env: NodeJS.ProcessEnv): FileSettin
     graphiql: general?.graphiql ?? null,
     publicUrl: general?.proxy_base_url ?? null,
     billing: billing ?? null,
+    otlpExport: {
+      endpoint: general?.otlp_endpoint ?? null,
+      headers: general?.otlp_headers ?? null,
+      protocol: general?.otlp_protocol ?? null,
+      called: [shared?.callbacks].flat().includes('otel'),
+    },
   };
 }
 

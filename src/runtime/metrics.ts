@@ -1,9 +1,12 @@
 import type { CatalogStatus, LookOutcome } from '../domain/catalog/catalog.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Metrics } from '../domain/metrics.ts';
+import type { SpanExport } from '../domain/traces/span-export.ts';
 
 export interface MetricsOptions {
   readonly catalog: { status(): CatalogStatus };
+  /** Null where spans are sent nowhere. */
+  readonly spanExport: Pick<SpanExport, 'counts'> | null;
   readonly clock: Clock;
 }
 
@@ -22,7 +25,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   };
 }
 
-async function openRegistry({ catalog, clock }: MetricsOptions) {
+async function openRegistry({ catalog, spanExport, clock }: MetricsOptions) {
   const { collectDefaultMetrics, Counter, Gauge, Registry } = await import('prom-client');
   const registry = new Registry();
   const registers = [registry];
@@ -51,5 +54,24 @@ async function openRegistry({ catalog, clock }: MetricsOptions) {
         looks.inc({ outcome }, count);
     },
   });
+  if (spanExport !== null) {
+    const exported = new Counter({
+      name: 'lensgate_otlp_exported_spans_total',
+      help: 'Spans for the outside collector, by what became of them; dropped ones found the queue full.',
+      labelNames: ['outcome'],
+      registers,
+      collect() {
+        exported.reset();
+        const { sent, dropped, failed } = spanExport.counts();
+        for (const [outcome, count] of Object.entries({ sent, dropped, failed })) exported.inc({ outcome }, count);
+      },
+    });
+    const queued: InstanceType<typeof Gauge> = new Gauge({
+      name: 'lensgate_otlp_export_waiting_spans',
+      help: 'Spans that wait for the outside collector.',
+      registers,
+      collect: () => queued.set(spanExport.counts().waiting),
+    });
+  }
   return { contentType: registry.contentType, metrics: () => registry.metrics() };
 }

@@ -9,6 +9,7 @@ import { ConfigError, type ConfigFault, type FileSettings, MOST_DAILY_CALLS, rea
 import { ADMIN_KEY_FORM, keepAdminKey, openDataFolder } from './data-folder.ts';
 import { oddityOf } from './deployment-settings.ts';
 import { LOG_LEVELS, type LogLevel } from './log.ts';
+import { type OtlpExportSettings, readOtlpExport } from './otlp-export-settings.ts';
 import { type OtlpSettings, readOtlp } from './otlp-settings.ts';
 
 /** Everything the process is told, read once and checked whole. */
@@ -37,6 +38,8 @@ export interface Settings {
   readonly billing: BillingSettings;
   /** What exports to `/v1/traces` may ask. */
   readonly otlp: OtlpSettings;
+  /** Where the gateway's own spans are sent; null for nowhere else. */
+  readonly otlpExport: OtlpExportSettings | null;
   readonly catalogUrl: string | null;
   readonly catalogRefreshSeconds: number;
   /** Calls of the catalog a client without a key may make in a UTC day; zero allows none. */
@@ -66,6 +69,7 @@ const SILENT_FILE: FileSettings = {
   graphiql: null,
   publicUrl: null,
   billing: null,
+  otlpExport: { endpoint: null, headers: null, protocol: null, called: false },
 };
 
 /**
@@ -130,6 +134,7 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, sm
     warnings.push('Every address is trusted as a proxy: anyone can invent the address that free calls are counted by.');
   warnings.push(...file.deployments.map((one) => oddityOf(one, env)).filter((oddity) => oddity !== null));
   const otlp = readOtlp(env, (fault) => faults.push(fault));
+  const otlpExport = readOtlpExport(env, file.otlpExport, (fault) => faults.push(fault));
   const billing = readBilling(env, file, (fault) => faults.push(fault));
   if (billing.secretKey !== null && billing.publicUrl === null && !LOOPBACK.has(host))
     warnings.push('Access is sold, but PROXY_BASE_URL is not set: buyers are sent back to the address listened on.');
@@ -156,6 +161,7 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, sm
     graphiql: file.graphiql ?? true,
     billing,
     otlp,
+    otlpExport,
     catalogUrl: env['LITELLM_MODEL_COST_MAP_URL'] || null,
     catalogRefreshSeconds,
     catalogDailyLimit,

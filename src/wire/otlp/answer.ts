@@ -1,3 +1,6 @@
+import { isObject } from './json-text.ts';
+import { cursorOver, readLength, readText, readVarint, skipField } from './protobuf.ts';
+
 /** What an OTLP/HTTP exporter gets back. */
 export interface OtlpAnswer {
   readonly contentType: string;
@@ -39,4 +42,56 @@ function varint(value: number): readonly number[] {
   }
   bytes.push(rest);
   return bytes;
+}
+
+/** How many spans a receiver says it left out of an export it took, and why; zero when it does not say. */
+export interface PartialSuccess {
+  readonly rejectedSpans: number;
+  readonly message: string;
+}
+
+const TOOK_ALL: PartialSuccess = { rejectedSpans: 0, message: '' };
+
+/** Reads the answer to an export that was taken. What is no such answer says nothing: the export was taken. */
+export function readPartialSuccess(body: Uint8Array, contentType?: string): PartialSuccess {
+  if (body.length === 0) return TOOK_ALL;
+  try {
+    return speaksJson(contentType) ? partialInJson(body) : partialInProtobuf(body);
+  } catch {
+    return TOOK_ALL;
+  }
+}
+
+function partialInJson(body: Uint8Array): PartialSuccess {
+  const answer: unknown = JSON.parse(new TextDecoder().decode(body));
+  const partial: unknown = isObject(answer) ? answer['partialSuccess'] : null;
+  if (!isObject(partial)) return TOOK_ALL;
+  const { rejectedSpans, errorMessage } = partial;
+  const count = Number(rejectedSpans);
+  return {
+    rejectedSpans: Number.isSafeInteger(count) && count > 0 ? count : 0,
+    message: typeof errorMessage === 'string' ? errorMessage : '',
+  };
+}
+
+/** `partial_success { rejected_spans, error_message }`, field 1 of the answer. */
+function partialInProtobuf(body: Uint8Array): PartialSuccess {
+  const cursor = cursorOver(body);
+  let rejectedSpans = 0;
+  let message = '';
+  while (cursor.at < body.length) {
+    const tag = readVarint(cursor, body.length);
+    if (tag !== 0x0a) {
+      skipField(cursor, tag, body.length);
+      continue;
+    }
+    const end = readLength(cursor, body.length);
+    while (cursor.at < end) {
+      const field = readVarint(cursor, end);
+      if (field === 0x08) rejectedSpans = readVarint(cursor, end);
+      else if (field === 0x12) message = readText(cursor, readLength(cursor, end));
+      else skipField(cursor, field, end);
+    }
+  }
+  return { rejectedSpans, message };
 }

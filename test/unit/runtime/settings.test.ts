@@ -147,6 +147,18 @@ model_list:
     expect(refusal(yaml)).toBe('accepted');
   });
 
+  it('name a collector for our own spans, by address or by callback', () => {
+    const yaml =
+      'general_settings: { otlp_endpoint: "http://c:4318", otlp_headers: { x-key: os.environ/COLLECTOR } }\n';
+    const { otlpExport } = read(yaml, { COLLECTOR: 'hush' });
+    expect([otlpExport?.url, otlpExport?.headers['x-key']?.reveal()]).toEqual(['http://c:4318/v1/traces', 'hush']);
+    expect(read('litellm_settings: { callbacks: [prometheus, otel] }\n').otlpExport?.url).toBe(
+      'http://localhost:4318/v1/traces',
+    );
+    expect(read('litellm_settings: { callbacks: otel }\n').otlpExport?.url).toBe('http://localhost:4318/v1/traces');
+    expect(read('litellm_settings: { callbacks: [prometheus] }\n').otlpExport).toBeNull();
+  });
+
   it('leave what other programs refer to alone', () => {
     const yaml =
       'litellm_settings: { cache_params: { password: os.environ/NOT_THERE } }\n' +

@@ -1,0 +1,156 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { spawnServer, type ServerProcess } from '../support/spawn-server.ts';
+import { startApp, type TestApp } from '../support/start-app.ts';
+
+const COLLECTOR_KEY = 'sk-collector-0123456789';
+const PATIENCE = { timeout: 50_000, interval: 100 };
+/** A place in somebody's trace; of that span nobody tells us. */
+const PARENT_ID = '00f067aa0ba902b7';
+
+let folder: string;
+let collector: ServerProcess;
+let gateways: TestApp[] = [];
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'lensgate-export-'));
+  collector = await startCollector();
+});
+afterEach(async () => {
+  await Promise.all(gateways.map((gateway) => gateway.stop()));
+  gateways = [];
+});
+afterAll(async () => {
+  await collector.end('SIGKILL');
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** The product's own ingest in a process of its own, where one was before if a port is given. */
+const startCollector = (port = '0'): Promise<ServerProcess> =>
+  spawnServer(join(folder, 'collector'), { args: ['--port', port], env: { LITELLM_MASTER_KEY: COLLECTOR_KEY } });
+
+async function startGateway(options: Parameters<typeof startApp>[0]): Promise<TestApp> {
+  const gateway = await startApp(options);
+  gateways.push(gateway);
+  return gateway;
+}
+
+const aTraceId = (): string => randomBytes(16).toHex();
+
+const chat = (gateway: TestApp, traceId: string): Promise<Response> =>
+  gateway.call(
+    'POST',
+    '/v1/chat/completions',
+    { model: 'demo', messages: [{ role: 'user', content: 'Where is my order?' }] },
+    { traceparent: `00-${traceId}-${PARENT_ID}-01` },
+  );
+
+async function collected(path: string): Promise<unknown> {
+  const answer = await fetch(`${collector.url}${path}`, { headers: { authorization: `Bearer ${COLLECTOR_KEY}` } });
+  return answer.status === 200 ? answer.json() : answer.status;
+}
+
+async function exportedOf(gateway: TestApp): Promise<readonly string[]> {
+  const text = await (await fetch(`${gateway.url}/metrics`)).text();
+  return text.split('\n').filter((line) => line.startsWith('lensgate_otlp_'));
+}
+
+it.each(['http/protobuf', 'http/json'])('a call is a span in a collector elsewhere, over %s', async (protocol) => {
+  const gateway = await startGateway({
+    config: { general_settings: { store_prompts_in_spend_logs: true } },
+    env: {
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20${COLLECTOR_KEY}`,
+      OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
+      OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip',
+    },
+  });
+  const traceId = aTraceId();
+  const answer = await chat(gateway, traceId);
+  expect(answer.status).toBe(200);
+  const own: { readonly spans: readonly { readonly span_id: string; readonly duration_ms: number }[] } = await (
+    await gateway.call('GET', `/v1/traces/${traceId}`)
+  ).json();
+  const [span] = own.spans;
+  await expect
+    .poll(() => collected(`/v1/traces/${traceId}`), PATIENCE)
+    .toMatchObject({
+      summary: { service: 'lensgate', span_count: 1, llm_calls: 1 },
+      spans: [
+        {
+          span_id: span?.span_id,
+          parent_span_id: PARENT_ID,
+          name: 'chat demo',
+          type: 'llm',
+          status: 'ok',
+          duration_ms: span?.duration_ms,
+          input_preview: 'Where is my order?',
+        },
+      ],
+    });
+  expect(await collected(`/v1/traces/${traceId}/spans/${span?.span_id}`)).toMatchObject({
+    input_ui: { kind: 'messages', messages: [{ role: 'user', content: 'Where is my order?' }] },
+    output_ui: { kind: 'messages', messages: [{ role: 'assistant' }] },
+    attributes: {
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.request.model': 'demo',
+      'gen_ai.response.finish_reasons': '["stop"]',
+      'gen_ai.usage.input_tokens': expect.stringMatching(/^\d+$/),
+    },
+  });
+  expect(await exportedOf(gateway)).toEqual([
+    'lensgate_otlp_exported_spans_total{outcome="sent"} 1',
+    'lensgate_otlp_exported_spans_total{outcome="dropped"} 0',
+    'lensgate_otlp_exported_spans_total{outcome="failed"} 0',
+    'lensgate_otlp_export_waiting_spans 0',
+  ]);
+});
+
+it('prompts that are not kept do not leave the house, and a line in the file is enough', async () => {
+  const gateway = await startGateway({
+    config: {
+      general_settings: {
+        otlp_endpoint: collector.url,
+        otlp_headers: { authorization: 'os.environ/COLLECTOR_HEADER' },
+      },
+    },
+    env: { COLLECTOR_HEADER: `Bearer ${COLLECTOR_KEY}` },
+  });
+  const traceId = aTraceId();
+  await chat(gateway, traceId);
+  await expect.poll(() => collected(`/v1/traces/${traceId}`), PATIENCE).toMatchObject({ summary: { span_count: 1 } });
+  const spanId = (await collected(`/v1/traces/${traceId}`)) as { spans: readonly { span_id: string }[] };
+  const span = await collected(`/v1/traces/${traceId}/spans/${spanId.spans[0]?.span_id}`);
+  expect(span).toMatchObject({ input: '', output: '' });
+  expect(JSON.stringify(span)).not.toContain('order');
+});
+
+it('a collector that is away costs no call anything, and gets its spans when it is back', async () => {
+  const gateway = await startGateway({
+    env: {
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20${COLLECTOR_KEY}`,
+    },
+  });
+  const traceId = aTraceId();
+  const { port } = new URL(collector.url);
+  await collector.end('SIGKILL');
+  for (let call = 0; call < 20; call++) expect((await chat(gateway, traceId)).status).toBe(200);
+  collector = await startCollector(port);
+  await expect.poll(() => collected(`/v1/traces/${traceId}`), PATIENCE).toMatchObject({ summary: { span_count: 20 } });
+});
+
+it('what has just ended is sent before the process ends', async () => {
+  const gateway = await startGateway({
+    env: {
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20${COLLECTOR_KEY}`,
+    },
+  });
+  const traceId = aTraceId();
+  await chat(gateway, traceId);
+  await gateway.stop();
+  expect(await collected(`/v1/traces/${traceId}`)).toMatchObject({ summary: { span_count: 1 } });
+});

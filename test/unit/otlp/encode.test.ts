@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import type { ExportedSpan } from '../../../src/domain/traces/exported-span.ts';
+import { readPartialSuccess } from '../../../src/wire/otlp/answer.ts';
+import { decodeExport } from '../../../src/wire/otlp/decode.ts';
+import { encodeExport, type Sender } from '../../../src/wire/otlp/encode.ts';
+import { rewritten } from '../../support/otlp-oracle.ts';
+import { protobufField } from '../../support/protobuf-field.ts';
+import { randomExport, seeded } from '../../support/random-export.ts';
+
+const SENDER: Sender = { resource: { 'service.name': 'gateway' }, scope: { name: 'gateway', version: '1.0.0' } };
+
+describe.each(['protobuf', 'json'] as const)('an export in %s', (encoding) => {
+  it('is read back as it was, for any span', () => {
+    const draw = seeded(5);
+    for (let round = 0; round < 200; round++) {
+      const spans = randomExport(draw).spans.map((span) => ({ ...span, events: [], links: [] }));
+      const { body, contentType } = encodeExport(spans, SENDER, encoding);
+      expect(decodeExport(body, contentType)).toEqual(
+        spans.map((span) => ({
+          ...span,
+          resource: { attributes: SENDER.resource },
+          instrumentationScope: { ...SENDER.scope, attributes: {} },
+        })),
+      );
+    }
+  });
+
+  it('of nothing is one without spans', () => {
+    const { body, contentType } = encodeExport([], SENDER, encoding);
+    expect(decodeExport(body, contentType)).toEqual([]);
+  });
+});
+
+it('an export in protobuf is byte for byte what another encoder makes of it', () => {
+  const draw = seeded(6);
+  for (let round = 0; round < 100; round++) {
+    const spans: readonly ExportedSpan[] = randomExport(draw).spans;
+    const { body } = encodeExport(spans, SENDER, 'protobuf');
+    expect(Buffer.from(rewritten(body) ?? []).toHex()).toBe(Buffer.from(body).toHex());
+  }
+});
+
+describe('what a receiver says of an export it took', () => {
+  const none = { rejectedSpans: 0, message: '' };
+  const some = { rejectedSpans: 300, message: 'too old' };
+  const json = (value: unknown) => readPartialSuccess(Buffer.from(JSON.stringify(value)), 'application/json');
+  const partial = Buffer.concat([Uint8Array.of(0x08, 0xac, 0x02), protobufField(0x12, Buffer.from('too old'))]);
+
+  it('is read in both encodings', () => {
+    expect(json({ partialSuccess: { rejectedSpans: '300', errorMessage: 'too old' } })).toEqual(some);
+    expect(readPartialSuccess(protobufField(0x0a, partial))).toEqual(some);
+    // With a field of a later version before it.
+    expect(readPartialSuccess(Buffer.concat([Uint8Array.of(0x10, 1), protobufField(0x0a, partial)]))).toEqual(some);
+  });
+
+  it('is nothing when it is empty, or is no such answer', () => {
+    expect(readPartialSuccess(new Uint8Array(0))).toEqual(none);
+    for (const value of [{}, { partialSuccess: {} }, { partialSuccess: null }, [], 7, { partialSuccess: 'x' }])
+      expect(json(value)).toEqual(none);
+    expect(json({ partialSuccess: { rejectedSpans: '-1', errorMessage: 7 } })).toEqual(none);
+    expect(readPartialSuccess(Buffer.from('<html>'), 'application/json')).toEqual(none);
+    expect(readPartialSuccess(Buffer.from('<html>'))).toEqual(none);
+  });
+});
