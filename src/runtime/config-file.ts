@@ -8,7 +8,6 @@ import { Secret } from '../domain/secret.ts';
 import { type BillingSection, billingSection } from './billing-settings.ts';
 import { proxyFault } from './client-network.ts';
 import { isHttpAddress, modelEntry, toDeployment } from './deployment-settings.ts';
-import type { OtlpExportSection } from './otlp-export-settings.ts';
 
 /** One thing wrong with the configuration, and where. */
 export interface ConfigFault {
@@ -71,6 +70,15 @@ const configFile = z.looseObject({
   general_settings: generalSettings.nullish(),
   billing_settings: billingSection.nullish(),
 });
+
+/** Where the file has our own spans sent; null where it is silent. */
+export interface OtlpExportSection {
+  readonly endpoint: string | null;
+  readonly headers: Readonly<Record<string, string>> | null;
+  readonly protocol: string | null;
+  /** Whether `litellm_settings.callbacks` names `otel`. */
+  readonly called: boolean;
+}
 
 /** What the process takes from its config file; null where the file is silent. */
 export interface FileSettings {

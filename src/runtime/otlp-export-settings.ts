@@ -1,5 +1,5 @@
 import { Secret } from '../domain/secret.ts';
-import type { ConfigFault } from './config-file.ts';
+import type { ConfigFault, OtlpExportSection } from './config-file.ts';
 
 /** Where the gateway's own spans are sent. */
 export interface OtlpExportSettings {
@@ -10,15 +10,6 @@ export interface OtlpExportSettings {
   readonly gzip: boolean;
   /** How long one request may take. */
   readonly timeoutMs: number;
-}
-
-/** What the config file says of it; null where it is silent. */
-export interface OtlpExportSection {
-  readonly endpoint: string | null;
-  readonly headers: Readonly<Record<string, string>> | null;
-  readonly protocol: string | null;
-  /** Whether `litellm_settings.callbacks` names `otel`. */
-  readonly called: boolean;
 }
 
 /** Where OpenTelemetry expects a collector when nothing is said. */
