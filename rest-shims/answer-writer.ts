@@ -1,10 +1,10 @@
-import type { ServerResponse } from 'node:http';
+import type { Outgoing } from './outgoing.ts';
 import type { HttpAnswer, HttpBody } from './route.ts';
 
 type StreamBody = Extract<HttpBody, { kind: 'stream' }>;
 
 /** Writes an answer; resolves when its last byte is handed to the socket or the client has left. */
-export function writeAnswer(response: ServerResponse, answer: HttpAnswer): void | Promise<void> {
+export function writeAnswer(response: Outgoing, answer: HttpAnswer): void | Promise<void> {
   const { body } = answer;
   const head = headOf(answer);
   if (body.kind === 'stream') {
@@ -24,7 +24,7 @@ const SMALL = 16 * 1024;
  * Ends an answer with its whole body. Node joins a head with text to one write, but bytes it writes beside it, which
  * costs more than to make small bytes such text: in latin1 each byte is one character.
  */
-export function endWith(response: ServerResponse, body: Uint8Array): void {
+export function endWith(response: Outgoing, body: Uint8Array): void {
   if (body.length > SMALL) response.end(body);
   else response.end(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1'), 'latin1');
 }
@@ -44,7 +44,7 @@ export const STALLED_MS = 300_000;
  * Relays a stream: every chunk as it comes, the source paused while the client's socket is full and
  * cancelled the moment the client leaves, or has not read for so long that it must be gone.
  */
-function writeStream(response: ServerResponse, body: StreamBody): Promise<void> {
+function writeStream(response: Outgoing, body: StreamBody): Promise<void> {
   return new Promise((resolve) => {
     let open = true;
     let stalled: NodeJS.Timeout | undefined;

@@ -1,5 +1,5 @@
-import type { IncomingMessage } from 'node:http';
 import { TooLarge, Unavailable } from '../src/domain/errors.ts';
+import type { Incoming } from './outgoing.ts';
 
 /** What a request without a body carries, and all that is taken of one that should have none. */
 export const NO_BODY = new Uint8Array(0);
@@ -27,7 +27,11 @@ export class RequestAborted extends Error {
  * before a byte is read, an undeclared one as soon as it is crossed; the rest is then discarded. One that has not
  * come whole within `withinMs` is given up as Unavailable: whoever sends so slowly is asked to come again.
  */
-export function readBody(request: IncomingMessage, limit: number, withinMs?: number): Uint8Array | Promise<Uint8Array> {
+export function readBody(request: Incoming, limit: number, withinMs?: number): Uint8Array | Promise<Uint8Array> {
+  if ('whole' in request) {
+    if (request.whole.length > limit) throw tooLarge(request.whole.length, limit);
+    return request.whole;
+  }
   const declared = Number(request.headers['content-length'] ?? Number.NaN);
   if (declared > limit) {
     request.resume();

@@ -1,5 +1,4 @@
 import findMyWay, { type HTTPMethod } from 'find-my-way';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../src/domain/caller.ts';
 import { DomainError } from '../src/domain/errors.ts';
 import type { Scope } from '../resolvers/scope.ts';
@@ -7,6 +6,7 @@ import { endWith, writeAnswer } from './answer-writer.ts';
 import { NO_BODY, readBody, RequestAborted } from './body.ts';
 import { requireCredential } from './credential.ts';
 import { type RenderedError, renderError, UNROUTED } from './errors.ts';
+import type { Incoming, Outgoing } from './outgoing.ts';
 import type { RouteRow } from './route.ts';
 
 /** What the router needs of the house around it. */
@@ -14,7 +14,7 @@ export interface RouterOptions {
   readonly rows: readonly RouteRow[];
   /** The caller behind a key; throws Unauthenticated. */
   readonly identify: (key: string) => Caller | Promise<Caller>;
-  readonly scopeFor: (caller: Caller | null, response: ServerResponse) => Scope;
+  readonly scopeFor: (caller: Caller | null, response: Outgoing) => Scope;
   /** Told of every failure once, by the door that answers it. */
   readonly failed: (failure: RequestFailure) => void;
   /** Most body bytes of rows whose limit a setting decides, by its name. */
@@ -45,7 +45,7 @@ export function createRouter({ rows, identify, scopeFor, failed, bodyLimits }: R
   const limitOf = (row: RouteRow): number =>
     typeof row.bodyLimit === 'number' ? row.bodyLimit : bodyLimits[row.bodyLimit];
 
-  return async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  return async function serve(request: Incoming, response: Outgoing): Promise<void> {
     const url = request.url ?? '/';
     const mark = url.indexOf('?');
     const path = mark === -1 ? url : url.slice(0, mark);
@@ -82,11 +82,7 @@ export function createRouter({ rows, identify, scopeFor, failed, bodyLimits }: R
 const queryKey = (url: string, mark: number, parameter: string): string | null =>
   mark === -1 ? null : new URLSearchParams(url.slice(mark + 1)).get(parameter);
 
-function writeError(
-  response: ServerResponse,
-  { status, headers, contentType, body }: RenderedError,
-  error: unknown,
-): void {
+function writeError(response: Outgoing, { status, headers, contentType, body }: RenderedError, error: unknown): void {
   response.writeHead(status, {
     ...answerHeadersOf(error),
     ...headers,
@@ -109,12 +105,13 @@ function answerHeadersOf(error: unknown): Readonly<Record<string, string>> {
 }
 
 /** No row: 405 when the path exists for other methods, else 404. */
-function unrouted(response: ServerResponse, allow: readonly string[]): void {
+function unrouted(response: Outgoing, allow: readonly string[]): void {
   const { status, body } = allow.length > 0 ? UNROUTED.methodNotAllowed : UNROUTED.notFound;
-  if (allow.length > 0) response.setHeader('allow', allow.join(', '));
   const bytes = Buffer.from(JSON.stringify(body));
-  response.statusCode = status;
-  response.setHeader('content-type', 'application/json');
-  response.setHeader('content-length', bytes.length);
+  response.writeHead(status, {
+    ...(allow.length > 0 ? { allow: allow.join(', ') } : {}),
+    'content-type': 'application/json',
+    'content-length': bytes.length,
+  });
   response.end(bytes);
 }

@@ -1,4 +1,5 @@
 import Koa from 'koa';
+import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { reconcilePayments } from '../resolvers/checkout.ts';
 import type { Platform } from '../resolvers/scope.ts';
@@ -235,11 +236,12 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
   });
 
   const throughKoa = koa.callback();
-  const server = createEdge((request, response) => {
+  const serveEdge: RequestListener = (request, response) => {
     if (!HOT_PATHS.has(request.url ?? '')) return void throughKoa(request, response);
     response.on('error', edgeFailed);
     return void serveRest(request, response);
-  });
+  };
+  const server = createEdge(serveEdge, undefined, HOT_PATHS);
   const brokeOff = notHttp(log);
   server.on('connection', (socket) => socket.on('error', brokeOff));
   const inFlight = countInFlight(server);

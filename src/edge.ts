@@ -1,4 +1,5 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { openHotLane } from './hot-lane.ts';
 
 /** How long a client may take, in ms. */
 interface EdgeLimits {
@@ -20,11 +21,31 @@ const LIMITS: EdgeLimits = {
   connectionsCheckingInterval: 15_000,
 };
 
-/** The HTTP server, before it listens. A client that never ends its request is answered 408, or cut off. */
-export function createEdge(serve: RequestListener, limits: EdgeLimits = LIMITS): Server {
-  return createServer({ ...limits }, (request, response) => {
+/**
+ * The HTTP server, before it listens. A client that never ends its request is answered 408, or cut off. Requests to
+ * `hotPaths` take the hot lane: they reach `serve` as `WholeRequest` and `Outgoing` (`rest-shims/outgoing.ts`).
+ */
+export function createEdge(
+  serve: RequestListener,
+  limits: EdgeLimits = LIMITS,
+  hotPaths: ReadonlySet<string> = new Set(),
+): Server {
+  const server = createServer({ ...limits }, (request, response) => {
     request.url = originForm(request.url ?? '/');
     serve(request, response);
+  });
+  if (hotPaths.size === 0) return server;
+  const lane = openHotLane(server, hotPaths, limits);
+  const { closeIdleConnections, closeAllConnections } = server;
+  return Object.assign(server, {
+    closeIdleConnections() {
+      lane.closeIdle();
+      closeIdleConnections.call(server);
+    },
+    closeAllConnections() {
+      lane.closeAll();
+      closeAllConnections.call(server);
+    },
   });
 }
 

@@ -1,7 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createLoaders, type Loaders } from '../resolvers/loaders.ts';
 import type { Platform, Scope } from '../resolvers/scope.ts';
 import { offeredCredential, readCredential } from '../rest-shims/credential.ts';
+import type { Incoming, Outgoing } from '../rest-shims/outgoing.ts';
 import type { Caller } from './domain/caller.ts';
 import { Unauthenticated } from './domain/errors.ts';
 import { Client } from './domain/free-tier/client.ts';
@@ -14,7 +14,7 @@ type NetworkOf = (peer: string | undefined, forwardedFor: string | undefined) =>
 /** What requests may see, made per request. */
 export interface Scopes {
   /** For a row of the HTTP door, whose caller it has identified. */
-  forRequest(caller: Caller | null, response: ServerResponse): Scope;
+  forRequest(caller: Caller | null, response: Outgoing): Scope;
   /**
    * For the graph, where a request may ask for anything: its caller may be nobody, also by a key that only lifts
    * the free tier's limit. Throws Unauthenticated for a key that does not hold.
@@ -55,7 +55,7 @@ class CallerGone extends Error {
 }
 
 /** Who sent a request. Node joins several header lines into one. */
-function clientOf({ headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>, networkOf: NetworkOf): Client {
+function clientOf({ headers, socket }: Pick<Incoming, 'headers' | 'socket'>, networkOf: NetworkOf): Client {
   const forwardedFor = headers['x-forwarded-for']?.toString();
   return new Client(networkOf(socket.remoteAddress, forwardedFor), offeredCredential(headers));
 }
@@ -65,12 +65,12 @@ class RequestScope implements Scope {
   readonly platform: Platform;
   readonly caller: Caller | null;
   readonly #networkOf: NetworkOf;
-  readonly #response: ServerResponse;
+  readonly #response: Outgoing;
   #client: Client | null = null;
   #controller: AbortController | null = null;
   #loaders: Loaders | null = null;
 
-  constructor(platform: Platform, caller: Caller | null, networkOf: NetworkOf, response: ServerResponse) {
+  constructor(platform: Platform, caller: Caller | null, networkOf: NetworkOf, response: Outgoing) {
     this.platform = platform;
     this.caller = caller;
     this.#networkOf = networkOf;
