@@ -68,3 +68,24 @@ export const traceWriter: Access = {
       throw new Forbidden('Read-only administrators cannot ingest traces.', 'proxy_admin');
   },
 };
+
+/** Every credential; which files and batches it sees is the visibility of their owners. */
+export const objectReader: Access = {
+  name: 'objectReader',
+  description:
+    'Every key, for the files and batches it may see: admins all, team keys their team, other keys their own.',
+  check(caller) {
+    known(caller);
+  },
+};
+
+/** Every credential but a read-only administrator's. */
+export const objectWriter: Access = {
+  name: 'objectWriter',
+  description: 'Every key except read-only administrators, for the files and batches it may see.',
+  check(caller) {
+    const { role } = known(caller);
+    if (role === 'proxy_admin_viewer')
+      throw new Forbidden('Read-only administrators cannot change files and batches.', 'proxy_admin');
+  },
+};

@@ -3,6 +3,7 @@ import type { Caller } from '../src/domain/caller.ts';
 import type { FollowedCatalog, PatternCompiler } from '../src/domain/catalog/catalog.ts';
 import type { PaymentProvider } from '../src/domain/checkout/payments.ts';
 import type { Clock, Ids } from '../src/domain/clock.ts';
+import type { FileLimits } from '../src/domain/upstream-objects/file-limits.ts';
 import type { Client } from '../src/domain/free-tier/client.ts';
 import type { FreeTier } from '../src/domain/free-tier/free-tier.ts';
 import type { KeySmith } from '../src/domain/keys/virtual-key.ts';
@@ -11,7 +12,7 @@ import type { Pace } from '../src/domain/pace.ts';
 import type { Slots } from '../src/domain/slots.ts';
 import type { OtlpLimits } from '../src/domain/traces/otlp-limits.ts';
 import type { CatalogKeyRing } from '../src/gateway/catalog-key-ring.ts';
-import type { Gateway } from '../src/gateway/gateway.ts';
+import type { Gateway, ObjectGateway } from '../src/gateway/gateway.ts';
 import type { KeyRing } from '../src/gateway/key-ring.ts';
 import type { Loaders } from './loaders.ts';
 import type { Stores } from './stores.ts';
@@ -27,6 +28,9 @@ export interface Platform {
   /** How often one client may begin a purchase. */
   readonly checkoutPace: Pace;
   readonly gateway: Gateway;
+  readonly objects: ObjectGateway;
+  /** Most bytes of files that callers send; null where only the size of a request bounds them. */
+  readonly fileLimits: FileLimits;
   readonly keyRing: KeyRing;
   readonly keySmith: KeySmith;
   readonly metrics: Metrics;

@@ -4,6 +4,7 @@ import type { CheckoutStore } from '../src/domain/checkout/checkout.ts';
 import type { KeyStore } from '../src/domain/keys/virtual-key.ts';
 import type { SpendStore } from '../src/domain/spend/spend-row.ts';
 import type { TraceStore } from '../src/domain/traces/store.ts';
+import type { UpstreamObjectStore } from '../src/domain/upstream-objects/upstream-object.ts';
 
 /** Where things are kept, one store per noun. */
 export interface Stores {
@@ -13,6 +14,7 @@ export interface Stores {
   readonly keys: KeyStore;
   readonly spend: SpendStore;
   readonly traces: TraceStore;
+  readonly upstreamObjects: UpstreamObjectStore;
   /** Resolves when the database answers; rejects when it does not. */
   ping(): Promise<void>;
 }

@@ -39,11 +39,11 @@ export function readBody(request: Incoming, limit: number, withinMs?: number): U
   }
   if (declared === 0 || (Number.isNaN(declared) && request.headers['transfer-encoding'] === undefined)) return NO_BODY;
   return new Promise((resolve, reject) => {
-    let chunks: Buffer[] = [];
+    const gathered = gathering(declared);
     let size = 0;
     if (withinMs !== undefined) {
       const late = (): void => {
-        chunks = [];
+        gathered.drop();
         size = Infinity;
         reject(new Unavailable('The body took too long to come.'));
       };
@@ -54,16 +54,61 @@ export function readBody(request: Incoming, limit: number, withinMs?: number): U
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
       if (size <= limit) {
-        chunks.push(chunk);
+        gathered.add(chunk);
         return;
       }
-      chunks = [];
+      gathered.drop();
       reject(tooLarge(size, limit));
     });
-    request.on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+    request.on('end', () => resolve(gathered.whole()));
     // Without a listener for errors, Node tells of a request that broke off by closing it alone.
     request.on('close', () => {
-      if (!request.readableEnded) reject(new RequestAborted());
+      if (request.readableEnded) return;
+      gathered.drop();
+      reject(new RequestAborted());
     });
   });
+}
+
+/** Bodies up to this many bytes may be held twice for the moment in which they are joined. */
+const SMALL = MEGABYTE;
+
+/** Joins chunks to a body. What it was given is let go once it has given the whole. */
+interface Gathering {
+  add(chunk: Buffer): void;
+  whole(): Buffer;
+  drop(): void;
+}
+
+/**
+ * A large body of a declared length is put together as it comes, so that it is in memory once. The room for it is
+ * taken when half of it is there: before that, a client could have us take any amount by a header alone.
+ */
+function gathering(declared: number): Gathering {
+  let chunks: Buffer[] = [];
+  let size = 0;
+  let room: Buffer | null = null;
+  const isLarge = declared > SMALL;
+  return {
+    add(chunk) {
+      if (room === null) chunks.push(chunk);
+      else chunk.copy(room, size);
+      size += chunk.length;
+      if (!isLarge || room !== null || size * 2 < declared) return;
+      room = Buffer.allocUnsafeSlow(declared);
+      let at = 0;
+      for (const held of chunks) at += held.copy(room, at);
+      chunks = [];
+    },
+    whole() {
+      const [only] = chunks;
+      const body = room?.subarray(0, size) ?? (chunks.length === 1 && only ? only : Buffer.concat(chunks));
+      this.drop();
+      return body;
+    },
+    drop() {
+      chunks = [];
+      room = null;
+    },
+  };
 }

@@ -143,7 +143,7 @@ function streamedAnswer(call: GatewayCall, scope: Scope, { lastWords }: ModelDoo
 }
 
 /** Bytes of any kind as they come. One that fails is broken off: words of ours would be noise in it. */
-function unreadAnswer(call: GatewayCall, scope: Scope): HttpAnswer {
+export function unreadAnswer(call: GatewayCall, scope: Scope): HttpAnswer {
   return {
     head: headOf(call, scope),
     body: {
@@ -162,7 +162,8 @@ function errorEvent(failure: Error): Uint8Array {
   return eventOf(JSON.stringify({ error: proxyError(statusOf('proxy', error), error) }));
 }
 
-function headOf(call: GatewayCall, scope: Scope): string[] {
+/** The headers of an answer that a call gave, names and values in turn. */
+export function headOf(call: GatewayCall, scope: Scope): string[] {
   const { deployment, exchange } = call;
   const cost = call.cost();
   const allowance = scope.caller?.key?.maxBudget ?? null;

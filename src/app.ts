@@ -4,19 +4,8 @@ import { join } from 'node:path';
 import { reconcilePayments } from '../resolvers/checkout.ts';
 import type { Platform } from '../resolvers/scope.ts';
 import { storeSpans } from '../resolvers/traces.ts';
-import { catalogRoutes } from '../rest-shims/catalog.ts';
-import { checkoutRoutes } from '../rest-shims/checkout.ts';
 import { docsRoutes } from '../rest-shims/docs.ts';
-import { freeTierRoutes } from '../rest-shims/free-tier.ts';
-import { generateContentRoutes } from '../rest-shims/generate-content.ts';
-import { healthRoutes } from '../rest-shims/health.ts';
-import { inferenceRoutes } from '../rest-shims/inference.ts';
-import { metricsRoutes } from '../rest-shims/metrics.ts';
-import { keyRoutes } from '../rest-shims/keys.ts';
-import { modelRoutes } from '../rest-shims/models.ts';
-import type { RouteRow } from '../rest-shims/route.ts';
 import { createRouter, type RequestFailure } from '../rest-shims/router.ts';
-import { traceRoutes } from '../rest-shims/traces.ts';
 import { schema } from '../schema/index.ts';
 import { DomainError, InvalidInput, Unavailable } from './domain/errors.ts';
 import { FreeTierUsedUp } from './domain/free-tier/free-tier.ts';
@@ -48,25 +37,9 @@ import { createMetrics } from './runtime/metrics.ts';
 import { createReconciler } from './runtime/reconciler.ts';
 import type { Settings } from './runtime/settings.ts';
 import { createWriteBehind } from './runtime/write-behind.ts';
+import { HOT_PATHS, restRoutes } from './routes.ts';
 import { createScopes } from './scopes.ts';
 import { openSpanExport, recordAndExport } from './span-export.ts';
-
-/** Every documented HTTP path, as rows. */
-const restRoutes: readonly RouteRow[] = [
-  ...inferenceRoutes,
-  ...generateContentRoutes,
-  ...modelRoutes,
-  ...keyRoutes,
-  ...traceRoutes,
-  ...catalogRoutes,
-  ...checkoutRoutes,
-  ...freeTierRoutes,
-  ...healthRoutes,
-  ...metricsRoutes,
-];
-
-/** Paths that carry the traffic, as they are sent; any other way to write them works through Koa as well. */
-const HOT_PATHS = new Set<string>(restRoutes.flatMap(({ hot, paths }) => (hot === true ? paths : [])));
 
 /** The running house. */
 export interface App {
@@ -184,6 +157,8 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     payments,
     checkoutPace: createPace({ ...CHECKOUT_PACE, clock: systemClock }),
     gateway,
+    objects: gateway,
+    fileLimits: settings.fileLimits,
     keyRing,
     keySmith,
     metrics: createMetrics({ catalog, spanExport, clock: systemClock }),

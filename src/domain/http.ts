@@ -9,6 +9,8 @@ export interface UpstreamAnswer {
   readonly body: ByteStream;
 }
 
+export type HttpMethod = 'GET' | 'POST' | 'DELETE';
+
 /** Calls upstreams. Keeps connections open and bounds how many there are to one origin. */
 export interface HttpClient {
   /**
@@ -19,6 +21,14 @@ export interface HttpClient {
     url: string,
     headers: Readonly<Record<string, string>>,
     body: Uint8Array,
+    options: { readonly signal: AbortSignal; readonly headersTimeoutMs: number },
+  ): Promise<UpstreamAnswer>;
+  /** As `post`, with any method, and a body in pieces that are sent one after the other and not joined. */
+  send(
+    method: HttpMethod,
+    url: string,
+    headers: Readonly<Record<string, string>>,
+    body: readonly Uint8Array[],
     options: { readonly signal: AbortSignal; readonly headersTimeoutMs: number },
   ): Promise<UpstreamAnswer>;
   /** Lets calls in flight end, then closes every connection. */

@@ -1,11 +1,11 @@
 import type { Caller } from '../domain/caller.ts';
-import type { ChatDelta, Exchange, ModelRequest, Outcome } from '../domain/chat/chat.ts';
+import type { ChatDelta, Exchange, Outcome } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
 import type { Clock, Ids } from '../domain/clock.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { Usd } from '../domain/money.ts';
 import type { CallRecorder, GatewayCall } from './gateway.ts';
-import { recordOf } from './record.ts';
+import { type Accounted, recordOf } from './record.ts';
 
 /** What a call needs of the gateway around it. */
 export interface CallTools {
@@ -30,13 +30,15 @@ export function openCall(
   tools: CallTools,
   about: {
     readonly caller: Caller;
-    readonly request: ModelRequest;
+    readonly request: Accounted;
     readonly deployment: Deployment;
     readonly signal: AbortSignal;
+    /** What it costs once it is answered, where that is settled beforehand. */
+    readonly fixedCost?: Usd;
   },
 ): OpenCall {
   const { clock, ids } = tools;
-  const { caller, request, deployment, signal } = about;
+  const { caller, request, deployment, signal, fixedCost } = about;
   const startedAt = clock.now();
   const startMs = clock.monotonicMs();
   const callId = request.callId ?? ids.uuid();
@@ -51,7 +53,7 @@ export function openCall(
 
   /** An answer that has come whole is priced before it is handed on, so that its price can travel with it. */
   function priced(): Usd | null {
-    if (cost === null && exchange !== null) cost = tools.price(deployment, exchange.outcome());
+    if (cost === null && exchange !== null) cost = fixedCost ?? tools.price(deployment, exchange.outcome());
     return cost;
   }
 

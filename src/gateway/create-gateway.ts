@@ -1,17 +1,16 @@
 import type { CatalogSource } from '../domain/catalog/catalog.ts';
-import type { ModelRequest } from '../domain/chat/chat.ts';
 import { rememberCallId } from '../domain/chat/failed-call.ts';
 import type { Provider, Deployment } from '../domain/chat/provider.ts';
 import type { Clock, Ids } from '../domain/clock.ts';
-import { NotFound } from '../domain/errors.ts';
 import { assertMayCall } from '../domain/keys/virtual-key.ts';
 import type { SpendStore } from '../domain/spend/spend-row.ts';
 import { MAX_VALUE_BYTES } from '../domain/traces/truncate.ts';
 import { createLedger } from './admit.ts';
 import { type CallTools, openCall } from './call.ts';
-import type { CallRecorder, Gateway } from './gateway.ts';
+import type { CallRecorder, Gateway, ObjectGateway } from './gateway.ts';
+import { createPassing } from './passing.ts';
 import { createPricer } from './price.ts';
-import { createRouter } from './route.ts';
+import { createRouter, unknownModel } from './route.ts';
 
 /** What the engine is built from: ports, and what is configured. */
 export interface GatewayOptions {
@@ -27,7 +26,7 @@ export interface GatewayOptions {
 }
 
 /** Route, admit, call, price, record: one call through the gateway. Throws InvalidInput for a bad deployment. */
-export function createGateway(options: GatewayOptions): Gateway {
+export function createGateway(options: GatewayOptions): Gateway & ObjectGateway {
   const { deployments, catalog, capturePrompts } = options;
   const routeOf = createRouter(deployments, options.providers);
   const ledger = createLedger(options.spend);
@@ -41,12 +40,13 @@ export function createGateway(options: GatewayOptions): Gateway {
   };
 
   return {
+    ...createPassing({ deployments, providers: options.providers, routeOf, ledger, tools }),
     deployments: () => deployments,
     async call(caller, request, signal) {
       // The right comes before the existence: a key must not learn which other models there are.
       assertMayCall(caller.key, request.model);
       const route = routeOf(request.model);
-      if (route === null) throw unknownModel(request);
+      if (route === null) throw unknownModel(request.endpoint.path, request.model);
       const { deployment, provider } = route;
       const call = openCall(tools, { caller, request, deployment, signal });
       try {
@@ -61,9 +61,4 @@ export function createGateway(options: GatewayOptions): Gateway {
       }
     },
   };
-}
-
-function unknownModel({ model, endpoint }: ModelRequest): NotFound {
-  const message = `${endpoint.path}: Invalid model name passed in model=${model}. Call \`/v1/models\` to view available models for your key.`;
-  return new NotFound('model', model, message);
 }

@@ -4,6 +4,8 @@ import type { Deployment } from '../domain/chat/provider.ts';
 import type { Usd } from '../domain/money.ts';
 import type { SpendRow } from '../domain/spend/spend-row.ts';
 import type { Span } from '../domain/traces/span.ts';
+import type { ObjectKind } from '../domain/upstream-objects/upstream-object.ts';
+import type { PassThrough } from '../domain/upstream-objects/pass-through.ts';
 
 /** A call on its way through the gateway: the upstream's answer plus what the platform knows of it. */
 export interface GatewayCall {
@@ -27,12 +29,43 @@ export interface GatewayCall {
   settle(end: 'completed' | 'failed' | 'abandoned', failure?: Error): void;
 }
 
+/** What a caller says of where something is to be kept; null where nothing. */
+export interface Wanted {
+  readonly kind: ObjectKind;
+  readonly model: string | null;
+  readonly provider: string | null;
+}
+
+/** Where something is to be kept, and the public name by which that was chosen. */
+export interface Place {
+  readonly deployment: Deployment;
+  readonly model: string;
+}
+
 /** Routes, admits, calls, prices and records; knows neither door nor vendor. */
 export interface Gateway {
   /** Resolves when the head of the answer has come. Failures up to then are recorded here and thrown. */
   call(caller: Caller, request: ModelRequest, signal: AbortSignal): Promise<GatewayCall>;
   /** The configured deployments, in the order of the configuration. */
   deployments(): readonly Deployment[];
+}
+
+/** The same for what callers have upstreams keep for them (ADR 0025). */
+export interface ObjectGateway {
+  /**
+   * Where something new is to be kept: at the deployment of the model, else at the first one of the provider, else at
+   * the first that keeps anything, of those the caller may use. Throws Forbidden, NotFound and Unsupported.
+   */
+  placeFor(caller: Caller, wanted: Wanted): Place;
+  /** A deployment by its id; null when it is no longer configured. */
+  deployment(id: string): Deployment | null;
+  /**
+   * What an upstream calls the model that a caller names, where the caller may call it and one of its deployments is
+   * reached at the same address with the same credential. Throws Forbidden and NotFound.
+   */
+  upstreamModelAt(caller: Caller, deployment: Deployment, model: string): string;
+  /** Hands on a call about something an upstream keeps. Throws like `call`. */
+  pass(caller: Caller, deployment: Deployment, request: PassThrough, signal: AbortSignal): Promise<GatewayCall>;
 }
 
 /** What the gateway leaves behind of one call. */

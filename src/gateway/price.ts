@@ -1,10 +1,12 @@
 import { type AudioPrices, audioPricesOf, NO_AUDIO_PRICES } from '../domain/catalog/audio-prices.ts';
 import type { CatalogSnapshot } from '../domain/catalog/catalog.ts';
 import { type PriceRow, readTariff, tierFor, type Tariff } from '../domain/catalog/prices.ts';
+import { type ImageTokenPrices, imagePricesOf, imageTokenPricesOf } from '../domain/catalog/image-prices.ts';
 import type { Outcome, Usage } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
 import type { Measured } from '../domain/inference/measured.ts';
-import { type Rate, rateFrom, times, type Usd, usdFromAtto } from '../domain/money.ts';
+import { type Rate, rateFrom, times, type Usd, usdFromAtto, usdFromPartsOfAtto } from '../domain/money.ts';
+import { imageCost } from './image-price.ts';
 
 /**
  * The tariff of a deployment: its own prices where the configuration sets them, else the catalog's row for
@@ -19,7 +21,8 @@ export function tariffOf(deployment: Deployment, catalog: CatalogSnapshot): Tari
 interface Prices {
   readonly tariff: Tariff | null;
   readonly audio: AudioPrices;
-  readonly units: Readonly<Record<Measured['unit'], Rate | null>>;
+  readonly image: ImageTokenPrices;
+  readonly units: Readonly<Record<Exclude<Measured['unit'], 'image'>, Rate | null>>;
 }
 
 function pricesOf(deployment: Deployment, catalog: CatalogSnapshot): Prices {
@@ -30,40 +33,72 @@ function pricesOf(deployment: Deployment, catalog: CatalogSnapshot): Prices {
     .map((name) => catalog.find(name))
     .find((found) => found !== null);
   const row: PriceRow = { ...entry?.row, ...priceOverrides };
-  const units = { query: rateFrom(row['input_cost_per_query']), character: rateFrom(row['input_cost_per_character']) };
+  const { perImage, perPixel } = imagePricesOf(row);
+  const units = {
+    query: rateFrom(row['input_cost_per_query']),
+    character: rateFrom(row['input_cost_per_character']),
+    // The map writes one price on both sides where it means the second of sound.
+    second: rateFrom(row['input_cost_per_second'] ?? row['output_cost_per_second']),
+  };
   const tariff = readTariff(row);
   // Beside a price for something else, tokens for nothing only say that they are not what is billed.
-  const byTokens = !isFree(tariff) || ((units.query ?? 0n) === 0n && (units.character ?? 0n) === 0n);
-  return { tariff: byTokens ? tariff : null, audio: audioPricesOf(row), units };
+  const byTokens =
+    !isFree(tariff) || [...Object.values(units), perImage, perPixel].every((price) => (price ?? 0n) === 0n);
+  return { tariff: byTokens ? tariff : null, audio: audioPricesOf(row), image: imageTokenPricesOf(row), units };
 }
 
 const isFree = (tariff: Tariff | null): boolean =>
   tariff !== null && (tariff.base.input ?? 0n) === 0n && (tariff.base.output ?? 0n) === 0n;
 
+/** Tokens that may have prices of their own, and what those are; null is the price of any other token. */
+interface TokenKind {
+  readonly used: Partial<Pick<Usage, 'inputTokens' | 'outputTokens' | 'cacheReadTokens'>> | undefined;
+  readonly prices: Partial<AudioPrices>;
+}
+
 /**
  * What a call costs, exact to the picodollar. Cached input and cache writes are part of the input tokens and
- * billed once, at their own rates or else as plain input; reasoning likewise within the output, and sound within each
- * of them. Above a tier's bound the whole call is billed at the tier. A fee per request comes on top. Null when tokens
- * were used that no rate covers.
+ * billed once, at their own rates or else as plain input; reasoning likewise within the output, and sound and pictures
+ * within each of them. Above a tier's bound the whole call is billed at the tier. A fee per request comes on top. Null
+ * when tokens were used that no rate covers.
  */
-export function costOf(tariff: Tariff, usage: Usage, audio: AudioPrices = NO_AUDIO_PRICES): Usd | null {
+export function costOf(
+  tariff: Tariff,
+  usage: Usage,
+  audio: AudioPrices = NO_AUDIO_PRICES,
+  image: ImageTokenPrices = NO_AUDIO_PRICES,
+): Usd | null {
   const prices = tierFor(tariff, usage.inputTokens)?.prices ?? tariff.base;
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } = usage;
   const reasoning = Math.min(reasoningTokens, outputTokens);
-  const fresh = Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens);
-  const cachedSound = Math.min(usage.audio?.cacheReadTokens ?? 0, cacheReadTokens);
-  const heard = Math.min(Math.max(0, (usage.audio?.inputTokens ?? 0) - cachedSound), fresh);
-  const spoken = Math.min(usage.audio?.outputTokens ?? 0, outputTokens - reasoning);
-  const parts: readonly (readonly [Rate | null, number])[] = [
-    [prices.input, fresh - heard],
-    [audio.input ?? prices.input, heard],
-    [prices.cacheRead ?? prices.input, cacheReadTokens - cachedSound],
-    [audio.cacheRead ?? prices.cacheRead ?? audio.input ?? prices.input, cachedSound],
-    [prices.cacheWrite ?? prices.input, cacheWriteTokens],
-    [prices.output, outputTokens - reasoning - spoken],
-    [audio.output ?? prices.output, spoken],
-    [prices.reasoning ?? prices.output, reasoning],
+  let fresh = Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens);
+  let cached = cacheReadTokens;
+  let written = outputTokens - reasoning;
+  const parts: (readonly [Rate | null, number])[] = [];
+  const kinds: readonly TokenKind[] = [
+    { used: usage.audio, prices: audio },
+    { used: usage.image, prices: image },
   ];
+  for (const { used, prices: own } of kinds) {
+    const ofCached = Math.min(used?.cacheReadTokens ?? 0, cached);
+    const ofFresh = Math.min(Math.max(0, (used?.inputTokens ?? 0) - ofCached), fresh);
+    const ofWritten = Math.min(used?.outputTokens ?? 0, written);
+    parts.push(
+      [own.cacheRead ?? prices.cacheRead ?? own.input ?? prices.input, ofCached],
+      [own.input ?? prices.input, ofFresh],
+      [own.output ?? prices.output, ofWritten],
+    );
+    cached -= ofCached;
+    fresh -= ofFresh;
+    written -= ofWritten;
+  }
+  parts.push(
+    [prices.input, fresh],
+    [prices.cacheRead ?? prices.input, cached],
+    [prices.cacheWrite ?? prices.input, cacheWriteTokens],
+    [prices.output, written],
+    [prices.reasoning ?? prices.output, reasoning],
+  );
   let atto: bigint = tariff.perRequest ?? 0n;
   for (const [price, tokens] of parts) {
     if (tokens === 0) continue;
@@ -96,10 +131,22 @@ export function createPricer(current: () => CatalogSnapshot): (deployment: Deplo
       prices = pricesOf(deployment, now);
       known.set(name, prices);
     }
-    const rate = measured === undefined ? null : prices.units[measured.unit];
-    if (measured !== undefined && rate !== null) return usdFromAtto(times(rate, measured.count));
-    return usage === null || prices.tariff === null ? null : costOf(prices.tariff, usage, prices.audio);
+    const { tariff, audio, image } = prices;
+    const byTokens = usage === null || tariff === null ? null : costOf(tariff, usage, audio, image);
+    if (measured === undefined) return byTokens;
+    if (measured.unit === 'image') return byTokens ?? imageCost(deployment, now, measured);
+    const rate = prices.units[measured.unit];
+    if (rate === null) return byTokens;
+    return measured.unit === 'second'
+      ? (byTokens ?? secondsCost(rate, measured.count))
+      : usdFromAtto(times(rate, measured.count));
   };
 }
+
+/** Upstreams tell durations with as many digits as they like; a microsecond is as fine as any bill. */
+const PARTS_OF_SECOND = 1_000_000;
+
+const secondsCost = (perSecond: Rate, seconds: number): Usd =>
+  usdFromPartsOfAtto(times(perSecond, Math.round(seconds * PARTS_OF_SECOND)), BigInt(PARTS_OF_SECOND));
 
 const PRICES_LIMIT = 10_000;

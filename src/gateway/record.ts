@@ -2,8 +2,10 @@ import type { Caller } from '../domain/caller.ts';
 import type { Outcome, ModelRequest } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
 import { DomainError } from '../domain/errors.ts';
+import type { Endpoint } from '../domain/inference/endpoint.ts';
 import { GEN_AI, GEN_AI_OPERATIONS } from '../domain/traces/conventions/gen-ai-attributes.ts';
 import type { Usd } from '../domain/money.ts';
+import type { SpanType } from '../domain/traces/span.ts';
 import { MAX_VALUE_BYTES, startOf, truncateConversation, truncateText } from '../domain/traces/truncate.ts';
 import type { CallRecord } from './gateway.ts';
 
@@ -14,6 +16,15 @@ const NAME_BYTES = 512;
 const SERVICE = 'lensgate';
 const CALL_ID = 'litellm.call_id';
 
+/** What the books say of a request: one to a model, or about something an upstream keeps. */
+export interface Accounted extends Pick<ModelRequest, 'model' | 'body' | 'callId' | 'parent'> {
+  readonly endpoint: Pick<Endpoint, 'callType' | 'outputs'> & {
+    readonly operation: string;
+    /** Absent where nothing is asked. */
+    readonly asks?: Endpoint['asks'];
+  };
+}
+
 /** Everything known of a call when its books are closed. */
 export interface ClosedCall {
   readonly rowId: string;
@@ -21,7 +32,7 @@ export interface ClosedCall {
   readonly traceId: string;
   readonly spanId: string;
   readonly caller: Caller;
-  readonly request: ModelRequest;
+  readonly request: Accounted;
   readonly deployment: Deployment;
   readonly startedAt: Date;
   readonly durationMs: number;
@@ -71,7 +82,7 @@ export function recordOf(call: ClosedCall): CallRecord {
       parentSpanId: request.parent?.spanId ?? null,
       name: truncateText(`${endpoint.operation} ${request.model}`, NAME_BYTES),
       kind: 'CLIENT',
-      type: GEN_AI_OPERATIONS[endpoint.operation],
+      type: typeOf(endpoint.operation),
       agent: '',
       service: SERVICE,
       startNs,
@@ -92,6 +103,12 @@ export function recordOf(call: ClosedCall): CallRecord {
       links: [],
     },
   };
+}
+
+/** What an operation is in a trace; those the conventions do not name are work around a model. */
+function typeOf(operation: string): SpanType {
+  const types: Readonly<Record<string, SpanType>> = GEN_AI_OPERATIONS;
+  return Object.hasOwn(types, operation) ? (types[operation] ?? 'framework') : 'framework';
 }
 
 /** Why the call does not count as a success; null when it does. The message is one a caller may see. */
@@ -122,9 +139,9 @@ function attributesOf(call: ClosedCall, errorType: string | null): Record<string
   return attributes;
 }
 
-const askedOf = ({ body, endpoint }: ModelRequest): unknown => body[endpoint.asks.member];
+const askedOf = ({ body, endpoint: { asks } }: Accounted): unknown => (asks === undefined ? '' : body[asks.member]);
 
-function inputText(request: ModelRequest): string {
+function inputText(request: Accounted): string {
   const asked = askedOf(request);
   return typeof asked === 'string'
     ? truncateText(asked, MAX_VALUE_BYTES)
@@ -132,7 +149,7 @@ function inputText(request: ModelRequest): string {
 }
 
 /** What the last message or text says, as text. Numbers are the tokens of one text. */
-function preview(request: ModelRequest): string {
+function preview(request: Accounted): string {
   const asked = askedOf(request);
   const last: unknown = Array.isArray(asked) && typeof asked.at(-1) !== 'number' ? asked.at(-1) : asked;
   const said: unknown = (isMessage(last) ? last.content : last) ?? '';

@@ -1,5 +1,5 @@
 import type { Provider, Deployment } from '../domain/chat/provider.ts';
-import { InvalidInput } from '../domain/errors.ts';
+import { InvalidInput, NotFound } from '../domain/errors.ts';
 
 /** A deployment chosen for a call, and who speaks for it. */
 interface Route {
@@ -14,7 +14,11 @@ interface Group {
 }
 
 /** Finds the deployment for a model name; null when no group answers to it. */
-export type Router = (model: string) => Route | null;
+export interface Router {
+  (model: string): Route | null;
+  /** Every deployment that answers to a model name; takes no turn. */
+  all(model: string): readonly Route[];
+}
 
 /**
  * Groups the deployments by their public name. Exact names come before wildcards (`openai/*`), longer
@@ -32,17 +36,30 @@ export function createRouter(deployments: readonly Deployment[], providers: read
     .filter((name) => name.endsWith('*'))
     .toSorted((left, right) => right.length - left.length);
 
-  return (model) => {
+  const find = (model: string): readonly [Group, matched: string | null] | null => {
     const exact = groups.get(model);
-    if (exact) return takeTurn(exact);
+    if (exact) return [exact, null];
     const pattern = wildcards.find((name) => model.startsWith(name.slice(0, -1)));
     const group = pattern === undefined ? undefined : groups.get(pattern);
-    const route = group && takeTurn(group);
-    if (!route || pattern === undefined) return null;
-    const matched = model.slice(pattern.length - 1);
-    const upstreamModel = route.deployment.upstreamModel.replace('*', () => matched);
-    return { ...route, deployment: { ...route.deployment, upstreamModel } };
+    return group === undefined || pattern === undefined ? null : [group, model.slice(pattern.length - 1)];
   };
+  const route = (model: string): Route | null => {
+    const found = find(model);
+    const turn = found && takeTurn(found[0]);
+    return found && turn && filled(turn, found[1]);
+  };
+  const all = (model: string): readonly Route[] => {
+    const [group, matched] = find(model) ?? [{ routes: [] }, null];
+    return group.routes.map((one) => filled(one, matched));
+  };
+  return Object.assign(route, { all });
+}
+
+/** With what a wildcard stood for in place of it; null where there was none. */
+function filled(route: Route, matched: string | null): Route {
+  if (matched === null) return route;
+  const upstreamModel = route.deployment.upstreamModel.replace('*', () => matched);
+  return { ...route, deployment: { ...route.deployment, upstreamModel } };
 }
 
 function takeTurn(group: Group): Route | null {
@@ -51,10 +68,17 @@ function takeTurn(group: Group): Route | null {
   return route ?? null;
 }
 
-function providerFor(deployment: Deployment, providers: readonly Provider[]): Provider {
+/** Who speaks for a deployment. Throws InvalidInput when nobody does. */
+export function providerFor(deployment: Deployment, providers: readonly Provider[]): Provider {
   const known = providers.find(({ name }) => name === deployment.provider);
   const spokenTo = known ?? (deployment.apiBase === null ? undefined : providers.find(({ name }) => name === 'openai'));
   if (spokenTo) return spokenTo;
   const message = `The model "${deployment.modelGroup}" names the provider "${deployment.provider}", which is not known. Set its api_base if it speaks chat-completions.`;
   throw new InvalidInput(message);
+}
+
+/** A model nobody answers to; `path` is where it was asked for. */
+export function unknownModel(path: string, model: string): NotFound {
+  const message = `${path}: Invalid model name passed in model=${model}. Call \`/v1/models\` to view available models for your key.`;
+  return new NotFound('model', model, message);
 }

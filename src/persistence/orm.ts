@@ -17,6 +17,7 @@ import { createKeyStore } from './stores/keys.ts';
 import { createReleaseStore } from './stores/catalog-releases.ts';
 import { createSpendStore } from './stores/spend.ts';
 import { createTraceStore } from './stores/traces.ts';
+import { createUpstreamObjectStore } from './stores/upstream-objects.ts';
 import { ENTITIES } from './tables.ts';
 
 /** How long a PostgreSQL connection may take to come about, and how many there are. */
@@ -118,6 +119,7 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
     keys: createKeyStore(database),
     spend: createSpendStore(database),
     traces,
+    upstreamObjects: createUpstreamObjectStore(database),
     engine,
     ping: () =>
       inFlight.run(async () => {

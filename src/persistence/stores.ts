@@ -5,6 +5,7 @@ import type { FreeTierStore } from '../domain/free-tier/free-tier.ts';
 import type { KeyStore } from '../domain/keys/virtual-key.ts';
 import type { SpendStore } from '../domain/spend/spend-row.ts';
 import type { TraceStore } from '../domain/traces/store.ts';
+import type { UpstreamObjectStore } from '../domain/upstream-objects/upstream-object.ts';
 
 /** Everything that is kept, over one database. */
 export interface Stores {
@@ -15,6 +16,7 @@ export interface Stores {
   readonly keys: KeyStore;
   readonly spend: SpendStore;
   readonly traces: TraceStore;
+  readonly upstreamObjects: UpstreamObjectStore;
   /** What is underneath. */
   readonly engine: 'sqlite3' | 'node:sqlite' | 'postgresql';
   /** Resolves when the database answers; throws Unavailable when it does not. */

@@ -12,6 +12,7 @@ import { SpanPayloadEntity, type SpanPayloadSchema } from './entities/span-paylo
 import { SpanEntity, type SpanSchema } from './entities/span.ts';
 import { SpendRowEntity, type SpendRowSchema } from './entities/spend-row.ts';
 import { TraceSummaryEntity, type TraceSummarySchema } from './entities/trace-summary.ts';
+import { UpstreamObjectEntity, type UpstreamObjectSchema } from './entities/upstream-object.ts';
 import { VirtualKeyEntity } from './entities/virtual-key.ts';
 
 /** Everything the ORM manages or makes tables for. */
@@ -30,6 +31,7 @@ export const ENTITIES = [
   CheckoutEntity,
   PaymentEventEntity,
   PaymentObjectEntity,
+  UpstreamObjectEntity,
 ];
 
 /** The tables that are read and written as rows, typed from the same declarations the migrations come from. */
@@ -47,4 +49,5 @@ export type Tables = InferKyselyDB<
   | typeof CheckoutSchema
   | typeof PaymentEventSchema
   | typeof PaymentObjectSchema
+  | typeof UpstreamObjectSchema
 >;

@@ -1,5 +1,5 @@
 import { begun } from '../domain/begun.ts';
-import { collect, type ByteSink, type ByteStream } from '../domain/bytes.ts';
+import type { ByteStream } from '../domain/bytes.ts';
 import type { Exchange, ModelRequest } from '../domain/chat/chat.ts';
 import type { Deployment, Provider } from '../domain/chat/provider.ts';
 import type { HttpClient, UpstreamAnswer } from '../domain/http.ts';
@@ -9,15 +9,9 @@ import type { NativeDialect } from '../wire/dialect.ts';
 import { relayedExchange, unreadExchange, wholeExchange } from '../wire/exchange.ts';
 import { parseJson } from '../wire/json/fields.ts';
 import { EventRelay } from '../wire/sse/relay.ts';
-import { errorInside, garbled, refusal, transportFailure } from './failures.ts';
-import { tellsSecret, withoutSecrets } from './secrets.ts';
-
-/** A request as a vendor gets it. */
-interface UpstreamCall {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Uint8Array;
-}
+import { errorInside, garbled } from './failures.ts';
+import { type Address, passOver } from './passing.ts';
+import { accepted, ERROR_LIMIT, inKnownWords, readBody, type UpstreamCall } from './upstream-answer.ts';
 
 /** How one vendor is spoken to over HTTP, in its own dialects. */
 export interface Protocol {
@@ -27,6 +21,8 @@ export interface Protocol {
   dialectOf(endpoint: Endpoint, deployment: Deployment): NativeDialect | null;
   /** Where a request goes and in what form. May have to wait for a credential. */
   prepare(deployment: Deployment, request: ModelRequest): UpstreamCall | Promise<UpstreamCall>;
+  /** Where it keeps files and batches, in OpenAI's form; absent where it keeps none. */
+  keeps?(deployment: Deployment, path: `/${string}`): Address;
   /** A streamed body as server-sent events, where the vendor frames its streams otherwise. */
   events?(body: ByteStream): ByteStream;
 }
@@ -38,8 +34,6 @@ export interface NativeProvider extends Provider {
 
 /** Most bytes of a whole answer; a longer one cannot be priced and is refused. */
 const ANSWER_LIMIT = 64 * 1024 * 1024;
-/** Most bytes of an error's body that are read. */
-const ERROR_LIMIT = 1024 * 1024;
 /** Media types that cannot be a stream. Others can: not every upstream names its streams rightly. */
 const NO_STREAM = /^(\s*$|application\/(json|problem)|text\/html)/i;
 /** Media types that are no sound: what came is a refusal, or a page. */
@@ -47,17 +41,16 @@ const NO_SOUND = /^\s*(application\/(json|problem)|text\/html)/i;
 
 /** Forwards calls to a vendor whose dialect they are already in. */
 export function createHttpProvider(http: HttpClient, protocol: Protocol): NativeProvider {
+  const { keeps } = protocol;
   return {
     name: protocol.name,
+    ...(keeps === undefined ? {} : { pass: passOver(http, keeps) }),
     answers: (endpoint, deployment) => protocol.dialectOf(endpoint, deployment) !== null,
     async send(deployment, request, signal) {
       const dialect = protocol.dialectOf(request.endpoint, deployment);
       if (dialect === null) throw new TypeError(`${protocol.name} was sent a call it has no endpoint for.`);
-      const answer = await post(http, deployment, await protocol.prepare(deployment, request), signal);
-      if (answer.status < 200 || answer.status > 299) {
-        const body = await readBody(deployment, answer, ERROR_LIMIT);
-        throw refusal(deployment, answer.status, body, dialect.errorOf);
-      }
+      const call = await protocol.prepare(deployment, request);
+      const answer = await accepted(http, deployment, call, { signal, errorOf: dialect.errorOf });
       const about: Answered = { deployment, request, answer, dialect };
       if (request.stream) return await streamed(about, protocol);
       return request.endpoint.answers.member === null ? await unread(about) : await whole(about);
@@ -71,34 +64,6 @@ interface Answered {
   readonly request: ModelRequest;
   readonly answer: UpstreamAnswer;
   readonly dialect: NativeDialect;
-}
-
-async function post(
-  http: HttpClient,
-  deployment: Deployment,
-  { url, headers, body }: UpstreamCall,
-  signal: AbortSignal,
-): Promise<UpstreamAnswer> {
-  try {
-    const answer = await http.post(url, headers, body, { signal, headersTimeoutMs: deployment.timeoutSeconds * 1000 });
-    return { ...answer, headers: showable(deployment, answer.headers) };
-  } catch (error) {
-    throw transportFailure(deployment, error);
-  }
-}
-
-/** Headers as callers may see them: some upstreams repeat the credential they were given. */
-function showable(deployment: Deployment, headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  if (!tellsSecret(deployment, Object.values(headers))) return headers;
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, withoutSecrets(deployment, value)]));
-}
-
-async function readBody(deployment: Deployment, answer: UpstreamAnswer, limit: number): Promise<Uint8Array | null> {
-  try {
-    return await collect(answer.body, limit);
-  } catch (error) {
-    throw transportFailure(deployment, error);
-  }
 }
 
 /** An answer that comes whole: read before it counts, because a 200 may carry an error or nonsense. */
@@ -150,22 +115,4 @@ async function otherAnswer(
   const bytes = await readBody(deployment, answer, ERROR_LIMIT);
   const error = bytes === null ? null : errorOf(parseJson(bytes));
   return error === null ? garbled(deployment, fault) : errorInside(deployment, error);
-}
-
-/** The same stream, failing in the words callers know. */
-function inKnownWords(deployment: Deployment, body: ByteStream): ByteStream {
-  return {
-    pipe(sink: ByteSink) {
-      body.pipe({
-        chunk: (bytes) => sink.chunk(bytes),
-        done: () => sink.done(),
-        fail(error) {
-          const failure = transportFailure(deployment, error);
-          sink.fail(failure instanceof Error ? failure : error);
-        },
-      });
-    },
-    resume: () => body.resume(),
-    cancel: () => body.cancel(),
-  };
 }

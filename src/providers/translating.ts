@@ -25,6 +25,7 @@ export interface TranslatedBy {
 export function translating(native: NativeProvider, by: (deployment: Deployment) => TranslatedBy): Provider {
   return {
     name: native.name,
+    ...(native.pass === undefined ? {} : { pass: native.pass }),
     async send(deployment, request, signal) {
       if (native.answers(request.endpoint, deployment)) return await native.send(deployment, request, signal);
       const inbound = request.endpoint.dialect === null ? undefined : INBOUND[request.endpoint.dialect];

@@ -5,6 +5,7 @@ import { type Deployment, PROVIDER_NAMES } from '../domain/chat/provider.ts';
 import { vendorOf } from '../domain/chat/vendors.ts';
 import { rateFrom } from '../domain/money.ts';
 import { Secret } from '../domain/secret.ts';
+import type { FileLimits } from '../domain/upstream-objects/file-limits.ts';
 import { type BillingSection, billingSection } from './billing-settings.ts';
 import { proxyFault } from './client-network.ts';
 import { isHttpAddress, modelEntry, toDeployment } from './deployment-settings.ts';
@@ -46,6 +47,8 @@ const generalSettings = z.looseObject({
   master_key: z.string().optional(),
   database_url: z.string().optional(),
   max_request_size_mb: z.number().positive().optional(),
+  max_file_size_mb: z.number().positive().optional(),
+  max_batch_file_size_mb: z.number().positive().optional(),
   store_prompts_in_spend_logs: z.boolean().optional(),
   catalog_daily_limit: z.int().min(0).max(MOST_DAILY_CALLS).optional(),
   trusted_proxies: z.array(proxy).optional(),
@@ -86,6 +89,7 @@ export interface FileSettings {
   readonly masterKey: Secret | null;
   readonly databaseUrl: string | null;
   readonly maxRequestBytes: number | null;
+  readonly fileLimits: FileLimits;
   readonly catalogDailyLimit: number | null;
   readonly trustedProxies: readonly string[] | null;
   readonly capturePrompts: boolean | null;
@@ -99,6 +103,9 @@ export interface FileSettings {
 
 const REFERENCE = /^os\.environ\/(.+)$/;
 const MEGABYTE = 1024 * 1024;
+
+const megabytes = (count: number | undefined): number | null =>
+  count === undefined ? null : Math.floor(count * MEGABYTE);
 
 type Path = readonly (string | number)[];
 
@@ -158,7 +165,8 @@ export function readConfigFile(file: string, env: NodeJS.ProcessEnv): FileSettin
     deployments,
     masterKey: general?.master_key === undefined ? null : new Secret(general.master_key),
     databaseUrl: general?.database_url ?? null,
-    maxRequestBytes: general?.max_request_size_mb === undefined ? null : general.max_request_size_mb * MEGABYTE,
+    maxRequestBytes: megabytes(general?.max_request_size_mb),
+    fileLimits: { file: megabytes(general?.max_file_size_mb), batchFile: megabytes(general?.max_batch_file_size_mb) },
     catalogDailyLimit: general?.catalog_daily_limit ?? null,
     trustedProxies: general?.trusted_proxies ?? null,
     capturePrompts: general?.store_prompts_in_spend_logs ?? null,

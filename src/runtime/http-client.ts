@@ -22,13 +22,16 @@ export function createHttpClient(
   const targets = new Map<string, Target>();
   let closed = false;
 
+  function found({ name, peer, head }: ReturnType<typeof readAddress>): Target {
+    const origin = origins.get(name) ?? new Origin(peer, { limit: connections, silenceMs: silenceLimitMs });
+    origins.set(name, origin);
+    return { origin, head };
+  }
+
   function targetOf(address: string): Target {
     const known = targets.get(address);
     if (known) return known;
-    const { name, peer, head } = readAddress(address);
-    const origin = origins.get(name) ?? new Origin(peer, { limit: connections, silenceMs: silenceLimitMs });
-    origins.set(name, origin);
-    const target = { origin, head };
+    const target = found(readAddress(address));
     if (targets.size >= TARGETS_LIMIT) targets.clear();
     targets.set(address, target);
     return target;
@@ -48,6 +51,17 @@ export function createHttpClient(
           body,
           headMs: headersTimeoutMs,
         });
+      }),
+    send: (method, url, headers, body, { signal, headersTimeoutMs }) =>
+      new Promise<UpstreamAnswer>((resolve, reject) => {
+        if (signal.aborted) throw signal.reason;
+        if (closed) throw misused('the client is closed');
+        // Not remembered: such addresses name things, and there is no end of them.
+        const { origin, head } = found(readAddress(url, method));
+        const length = body.reduce((sum, piece) => sum + piece.length, 0);
+        const carried = method === 'POST' || length > 0 ? `content-length: ${length}\r\n` : '';
+        const whole = `${head}${headLines(headers)}${carried}\r\n`;
+        origin.send({ call: new Call(signal, resolve, reject), head: whole, body, headMs: headersTimeoutMs });
       }),
     async close() {
       closed = true;

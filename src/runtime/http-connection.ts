@@ -20,7 +20,8 @@ export interface Order {
   readonly call: Call;
   /** Everything before the body. */
   readonly head: string;
-  readonly body: Uint8Array;
+  /** In one piece, or in several that are sent one after the other and not joined. */
+  readonly body: Uint8Array | readonly Uint8Array[];
   /** Longest wait for the head of the answer, once the request is sent. */
   readonly headMs: number;
 }
@@ -83,10 +84,10 @@ export class Connection implements Carrier {
     this.#parser.expect();
     if (this.#state !== 'connecting') this.#enter('waiting', headMs);
     call.carriedBy(this);
-    if (body.length > SMALL_BODY) {
+    if (!(body instanceof Uint8Array) || body.length > SMALL_BODY) {
       this.#socket.cork();
       this.#socket.write(head, 'latin1');
-      this.#socket.write(body);
+      for (const piece of body instanceof Uint8Array ? [body] : body) this.#socket.write(piece);
       this.#socket.uncork();
       return;
     }

@@ -1,3 +1,4 @@
+import type { HttpMethod } from '../domain/http.ts';
 import { Connection, type Order, type Peer } from './http-connection.ts';
 import { misused } from './http-faults.ts';
 
@@ -103,7 +104,10 @@ const CARRIAGE = new Set([
 ]);
 
 /** The peer behind an address, its origin as a name, and the request line. Throws HttpFailure. */
-export function readAddress(address: string): { readonly name: string; readonly peer: Peer; readonly head: string } {
+export function readAddress(
+  address: string,
+  method: HttpMethod = 'POST',
+): { readonly name: string; readonly peer: Peer; readonly head: string } {
   const url = URL.parse(address);
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:'))
     throw misused('its address is no http or https URL');
@@ -115,7 +119,7 @@ export function readAddress(address: string): { readonly name: string; readonly 
   return {
     name: url.origin,
     peer: { secure, hostname, port },
-    head: `POST ${path} HTTP/1.1\r\nhost: ${url.host}\r\nconnection: keep-alive\r\n`,
+    head: `${method} ${path} HTTP/1.1\r\nhost: ${url.host}\r\nconnection: keep-alive\r\n`,
   };
 }
 

@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import type { Deployment } from '../domain/chat/provider.ts';
 import type { KeySmith } from '../domain/keys/virtual-key.ts';
 import { Secret } from '../domain/secret.ts';
+import type { FileLimits } from '../domain/upstream-objects/file-limits.ts';
 import { type BillingSettings, readBilling } from './billing-settings.ts';
 import { proxyFault, trustsEveryone } from './client-network.ts';
 import { ConfigError, type ConfigFault, type FileSettings, MOST_DAILY_CALLS, readConfigFile } from './config-file.ts';
@@ -30,6 +31,8 @@ export interface Settings {
   /** Serves the built-in `demo` model. */
   readonly demoModel: boolean;
   readonly maxRequestBytes: number;
+  /** Most bytes of one file in a request. */
+  readonly fileLimits: FileLimits;
   /** Keeps prompts and answers on the gateway's own spans. */
   readonly capturePrompts: boolean;
   readonly introspection: boolean;
@@ -61,6 +64,7 @@ const SILENT_FILE: FileSettings = {
   masterKey: null,
   databaseUrl: null,
   maxRequestBytes: null,
+  fileLimits: { file: null, batchFile: null },
   catalogDailyLimit: null,
   trustedProxies: null,
   capturePrompts: null,
@@ -156,6 +160,7 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, sm
     deployments: file.deployments,
     demoModel: file.demoModel ?? true,
     maxRequestBytes: file.maxRequestBytes ?? DEFAULT_MAX_REQUEST_BYTES,
+    fileLimits: file.fileLimits,
     capturePrompts: file.capturePrompts ?? false,
     introspection: file.introspection ?? true,
     graphiql: file.graphiql ?? true,

@@ -150,6 +150,9 @@ export async function openGraph(
       get checkouts(): never {
         throw new Error('Purchases are tested with a real store.');
       },
+      get upstreamObjects(): never {
+        throw new Error('Files and batches are tested with a real store.');
+      },
       traces: {
         ...traces,
         listSpans(refs) {
@@ -192,6 +195,10 @@ export async function openGraph(
     freeTier: aFreeTier(),
     checkoutPace: { count() {} },
     payments: createStripe({ secretKey: null, webhookSecret: null, priceId: null, mode: 'payment', apiBase: null }),
+    get objects(): never {
+      throw new Error('Files and batches are tested with a real upstream.');
+    },
+    fileLimits: { file: null, batchFile: null },
     gateway: options.gateway ?? scriptedGateway(() => [][Symbol.iterator]() as never),
     keyRing: { identify: identifyByName, forget() {} },
     keySmith,

@@ -52,6 +52,7 @@ for (const engine of ENGINES)
         'span_payload',
         'spend_row',
         'trace_summary',
+        'upstream_object',
         'virtual_key',
       ]);
       await migrator.down({ to: 0 });

@@ -76,6 +76,7 @@ describe('every vendor who speaks as OpenAI does', () => {
       calls.push({ url, headers });
       return Promise.reject(new Error('nobody is called in this test'));
     },
+    send: () => Promise.reject(new Error('nobody is sent anything in this test')),
     close: () => Promise.resolve(),
   };
 

@@ -3,6 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 
 /** One call the upstream got, in full. */
 interface Received {
+  readonly method: string;
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
@@ -35,7 +36,12 @@ export async function startFaultServer(): Promise<FaultServer> {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      const call = { path: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks).toString() };
+      const call = {
+        method: request.method ?? '',
+        path: request.url ?? '',
+        headers: request.headers,
+        body: Buffer.concat(chunks).toString(),
+      };
       received.push(call);
       handle(response, request.socket, call);
     });

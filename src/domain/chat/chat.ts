@@ -14,6 +14,14 @@ export interface Usage {
   readonly reasoningTokens: number;
   /** What of these was sound; absent where the upstream does not tell it apart. */
   readonly audio?: AudioTokens;
+  /** What of these was pictures; absent likewise. */
+  readonly image?: ImageTokens;
+}
+
+/** The tokens of pictures within a usage. */
+interface ImageTokens {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
 }
 
 /** The tokens of sound within a usage: they have prices of their own. */

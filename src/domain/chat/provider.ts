@@ -1,5 +1,6 @@
 import type { Exchange, ModelRequest } from './chat.ts';
 import type { Secret } from '../secret.ts';
+import type { PassThrough } from '../upstream-objects/pass-through.ts';
 import { VENDORS } from './vendors.ts';
 
 /** One configured way to reach a model. */
@@ -40,4 +41,6 @@ export interface Provider {
    * that, a failure travels inside the exchange's byte stream.
    */
   send(deployment: Deployment, request: ModelRequest, signal: AbortSignal): Promise<Exchange>;
+  /** Hands on a call about something the upstream keeps, as `send` does; absent where it keeps nothing. */
+  readonly pass?: (deployment: Deployment, request: PassThrough, signal: AbortSignal) => Promise<Exchange>;
 }

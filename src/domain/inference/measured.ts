@@ -1,11 +1,13 @@
+import type { ImageKind } from '../catalog/image-prices.ts';
 import type { RequestBody } from './askable.ts';
 import type { Endpoint } from './endpoint.ts';
 
 /** What a call is billed by where that is not tokens, and how much of it there was. */
-export interface Measured {
-  readonly unit: 'query' | 'character';
-  readonly count: number;
-}
+export type Measured =
+  | { readonly unit: 'query' | 'character'; readonly count: number }
+  /** Of sound, with fractions. */
+  | { readonly unit: 'second'; readonly count: number }
+  | ({ readonly unit: 'image'; readonly count: number } & ImageKind);
 
 const PAIR = /[\uD800-\uDBFF][\uDC00-\uDFFF]/g;
 

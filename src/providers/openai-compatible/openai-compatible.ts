@@ -3,6 +3,7 @@ import { COMPATIBLE_VENDORS, type CompatibleVendor } from '../../domain/chat/ven
 import { openAiFrame } from '../../wire/chat-completions/native.ts';
 import { upstreamRequest } from '../../wire/chat-completions/request.ts';
 import type { Protocol } from '../http-provider.ts';
+import type { Address } from '../passing.ts';
 import { type Differences, differencesOf } from './vendors.ts';
 
 /** A vendor who speaks as OpenAI does. A deployment that names an address is called there (`api_base`). */
@@ -11,22 +12,30 @@ export function compatibleProtocol(name: CompatibleVendor): Protocol {
   const frame = openAiFrame(differences);
   const { base } = COMPATIBLE_VENDORS[name];
   const { completions = true, modelName = (model: string) => model } = differences;
+  const addressOf = (deployment: Deployment, path: string, contentType?: string): Address => ({
+    url: `${deployment.apiBase ?? base ?? ''}${path}`,
+    headers: headersOf(deployment, differences, contentType),
+  });
   return {
     name,
     dialectOf({ dialect }) {
       const isSpoken = dialect === null || dialect === 'chat-completions' || (dialect === 'completions' && completions);
       return isSpoken ? frame : null;
     },
+    ...(differences.keepsFiles === true ? { keeps: (deployment, path) => addressOf(deployment, path) } : {}),
     prepare: (deployment, request) => ({
-      url: `${deployment.apiBase ?? base ?? ''}${request.endpoint.path}`,
-      headers: headersOf(deployment, differences),
+      ...addressOf(deployment, request.endpoint.path, 'application/json'),
       body: upstreamRequest(request, modelName(deployment.upstreamModel), differences),
     }),
   };
 }
 
-function headersOf({ apiKey, options }: Deployment, { headers = {} }: Differences): Readonly<Record<string, string>> {
-  const sent: Record<string, string> = { 'content-type': 'application/json' };
+function headersOf(
+  { apiKey, options }: Deployment,
+  { headers = {} }: Differences,
+  contentType: string | undefined,
+): Readonly<Record<string, string>> {
+  const sent: Record<string, string> = contentType === undefined ? {} : { 'content-type': contentType };
   if (apiKey) sent['authorization'] = `Bearer ${apiKey.reveal()}`;
   for (const [header, option] of Object.entries(headers)) {
     const value = options[option];

@@ -6,13 +6,15 @@ import type { RequestForm } from '../../wire/chat-completions/request.ts';
 export interface Differences extends RequestForm, AnswerForm {
   /** False where there is no endpoint for the text that follows a text; such calls become chats. */
   readonly completions?: boolean;
+  /** Whether it keeps files and works off batches, in OpenAI's form. */
+  readonly keepsFiles?: true;
   /** The model's name as the vendor wants it. */
   readonly modelName?: (configured: string) => string;
   /** Headers it knows callers by, and the options that hold them. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-const OPENAI: Differences = { headers: { 'openai-organization': 'organization' } };
+const OPENAI: Differences = { keepsFiles: true, headers: { 'openai-organization': 'organization' } };
 
 /** A vendor without a row differs in nothing. */
 const DIFFERENCES: Readonly<Partial<Record<CompatibleVendor, Differences>>> = {
@@ -21,7 +23,12 @@ const DIFFERENCES: Readonly<Partial<Record<CompatibleVendor, Differences>>> = {
   // Refuses `stream_options` with 422, and ends every stream with its counts.
   mistral: { streamOptions: false, completions: false },
   codestral: { streamOptions: false, completions: false },
-  groq: { completions: false },
+  groq: { completions: false, keepsFiles: true },
+  custom_openai: { keepsFiles: true },
+  openai_like: { keepsFiles: true },
+  litellm_proxy: { keepsFiles: true },
+  together_ai: { keepsFiles: true },
+  nebius: { keepsFiles: true },
   moonshot: { completions: false },
   zai: { completions: false },
   minimax: { completions: false },

@@ -42,6 +42,7 @@ function aCollector(answers: readonly Answer[] = [], settings: Partial<OtlpExpor
       const { status, headers: said = {}, body: text = '' } = answer;
       return Promise.resolve<UpstreamAnswer>({ status, headers: said, body: bytesOf(Buffer.from(text)) });
     },
+    send: () => Promise.reject(new Error('nobody is sent anything in this test')),
     close: () => Promise.resolve(),
   };
   const spanExport = createSpanExporter({

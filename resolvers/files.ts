@@ -1,0 +1,140 @@
+import { InvalidInput, UpstreamFailed } from '../src/domain/errors.ts';
+import type { Form, FormPart } from '../src/domain/inference/form.ts';
+import { assertFits } from '../src/domain/upstream-objects/file-limits.ts';
+import { CREATE_FILE, DELETE_FILE, GET_FILE, READ_FILE } from '../src/domain/upstream-objects/object-action.ts';
+import type { ObjectPage, UpstreamObject } from '../src/domain/upstream-objects/upstream-object.ts';
+import type { GatewayCall } from '../src/gateway/gateway.ts';
+import { objectReader, objectWriter } from './access.ts';
+import { callerOf, operation } from './operation.ts';
+import type { Scope } from './scope.ts';
+import {
+  asSeen,
+  type CallFacts,
+  getObject,
+  keep,
+  listObjects,
+  pass,
+  passForObject,
+  placeOf,
+  type ShownCall,
+  type ShownPage,
+} from './upstream-objects.ts';
+
+/** A file to be kept. */
+export interface FileDraft extends CallFacts {
+  readonly form: Form;
+  /** Its fields as texts, its files by their names. */
+  readonly fields: Readonly<Record<string, unknown>>;
+  /** Fields that say where it goes and are not sent on. */
+  readonly without: readonly string[];
+  /** Whose upstream keeps it; null where the caller does not say. */
+  readonly model: string | null;
+  readonly provider: string | null;
+}
+
+/** Has an upstream keep a file. Throws InvalidInput, TooLarge, Forbidden, NotFound, Unsupported and UpstreamFailed. */
+export const createFile = operation({
+  name: 'createFile',
+  access: objectWriter,
+  async run(scope, draft: FileDraft): Promise<ShownCall> {
+    const { objects, fileLimits } = scope.platform;
+    const caller = callerOf(scope);
+    const { form, fields, without, model, provider, callId, parent } = draft;
+    const purpose = fields['purpose'];
+    if (typeof purpose !== 'string' || purpose === '') throw missing('purpose');
+    const isBatch = purpose === 'batch';
+    const { bodyStart, bodyEnd } = fileOf(form);
+    assertFits(bodyEnd - bodyStart, (isBatch ? fileLimits.batchFile : null) ?? fileLimits.file);
+    const place = objects.placeFor(caller, { kind: 'file', model, provider });
+    const rename = (name: string): string => objects.upstreamModelAt(caller, place.deployment, name);
+    const body = { kind: 'form', form, without, ...(isBatch ? { rename } : {}) } as const;
+    const asked = { action: CREATE_FILE, place, tail: '', body };
+    const { call, read } = await passForObject(scope, asked, { callId, parent });
+    // What it is for is what was asked: by that its lines were checked.
+    const made = { ...read, shown: { ...read.shown, purpose } };
+    const object = await keep(scope, asked, made, (id) => giveBack(scope, asked.place, id));
+    return await seen(scope, object, { call, shown: read.shown });
+  },
+});
+
+function fileOf({ parts }: Form): FormPart {
+  const [file, another] = parts.filter(({ name, filename }) => name === 'file' && filename !== null);
+  if (file === undefined) throw missing('file');
+  if (another === undefined) return file;
+  const message = '/files: One file can be sent at a time.';
+  throw new InvalidInput(message, [{ path: ['body', 'file'], rule: 'too_many', message }]);
+}
+
+function missing(field: string): InvalidInput {
+  const message = `/files: Missing required parameter: '${field}'.`;
+  return new InvalidInput(message, [{ path: ['body', field], rule: 'missing', message }]);
+}
+
+async function giveBack(scope: Scope, place: ReturnType<typeof placeOf>, upstreamId: string): Promise<void> {
+  const asked = { action: DELETE_FILE, place, tail: tailOf({ upstreamId }) };
+  await passForObject(scope, asked, { callId: null, parent: null });
+}
+
+const tailOf = ({ upstreamId }: Pick<UpstreamObject, 'upstreamId'>): string => `/${encodeURIComponent(upstreamId)}`;
+
+async function seen(scope: Scope, object: UpstreamObject, { call, shown }: ShownCall): Promise<ShownCall> {
+  const [own = shown] = await asSeen(scope, [{ object, shown }]);
+  return { call, shown: own };
+}
+
+/** Which file, and the call that asks for it. */
+interface Named extends CallFacts {
+  readonly id: string;
+}
+
+/** What an upstream says of a file. Throws NotFound and UpstreamFailed. */
+export const getFile = operation({
+  name: 'getFile',
+  access: objectReader,
+  async run(scope, { id, ...facts }: Named): Promise<ShownCall> {
+    const object = await getObject(scope, 'file', id);
+    const asked = { action: GET_FILE, place: placeOf(scope, object), tail: tailOf(object) };
+    const { call, read } = await passForObject(scope, asked, facts);
+    await scope.platform.stores.upstreamObjects.show(id, read.shown);
+    return await seen(scope, object, { call, shown: read.shown });
+  },
+});
+
+/** What is in a file, as it comes; whoever asked relays it and settles the call. Throws NotFound and UpstreamFailed. */
+export const readFile = operation({
+  name: 'readFile',
+  access: objectReader,
+  async run(scope, { id, ...facts }: Named): Promise<GatewayCall> {
+    const object = await getObject(scope, 'file', id);
+    const asked = { action: READ_FILE, place: placeOf(scope, object), tail: `${tailOf(object)}/content` };
+    return await pass(scope, asked, facts);
+  },
+});
+
+/** Deletes a file at its upstream and here. Throws NotFound and UpstreamFailed. */
+export const deleteFile = operation({
+  name: 'deleteFile',
+  access: objectWriter,
+  async run(scope, { id, ...facts }: Named): Promise<ShownCall> {
+    const object = await getObject(scope, 'file', id);
+    const forget = (): Promise<void> => scope.platform.stores.upstreamObjects.remove(id, scope.platform.clock.now());
+    const asked = { action: DELETE_FILE, place: placeOf(scope, object), tail: tailOf(object) };
+    try {
+      const { call, read } = await passForObject(scope, asked, facts);
+      await forget();
+      return await seen(scope, object, { call, shown: read.shown });
+    } catch (failure) {
+      // It is gone already: by itself, or deleted by others of the same account.
+      if (failure instanceof UpstreamFailed && failure.upstreamStatus === 404) await forget();
+      throw failure;
+    }
+  },
+});
+
+/** The caller's files. */
+export const listFiles = operation({
+  name: 'listFiles',
+  access: objectReader,
+  run: (scope, page: Omit<ObjectPage, 'kind'>): Promise<ShownPage> =>
+    listObjects(scope, { ...page, kind: 'file' }, GET_FILE),
+});

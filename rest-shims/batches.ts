@@ -1,0 +1,61 @@
+import { cancelBatch, createBatch, getBatch, listBatches } from '../resolvers/batches.ts';
+import { GATEWAY_FIELDS } from '../src/domain/inference/gateway-fields.ts';
+import { calling, KEPT, listAnswer, objectAnswer, pageOf, PLACE_FIELDS } from './kept.ts';
+import { callFactsOf, parseBody } from './model-call.ts';
+import type { HttpRequest, RouteRow } from './route.ts';
+
+/** Batches of one page where the caller does not say. */
+const PAGE = 20;
+/** Some clients send an empty object where nothing is to be said. */
+const NEXT_TO_NOTHING = 1_024;
+
+const named = (request: HttpRequest) => ({ id: request.params['id'] ?? '', ...callFactsOf(request) });
+
+/** Work that upstreams do for callers when they come to it. */
+export const batchRoutes: readonly RouteRow[] = [
+  {
+    ...KEPT,
+    name: 'batches.create',
+    method: 'POST',
+    paths: ['/v1/batches', '/batches'],
+    answers: [200, 400, 401, 403, 404, 422, 429, 500, 503],
+    bodyLimit: 'setting',
+    async handle(request, scope) {
+      const { body: bytes } = request;
+      const draft = {
+        bytes,
+        body: parseBody(bytes),
+        without: [...PLACE_FIELDS, ...GATEWAY_FIELDS],
+        ...callFactsOf(request),
+      };
+      return objectAnswer(await calling(() => createBatch(scope, draft)), scope);
+    },
+  },
+  {
+    ...KEPT,
+    name: 'batches.list',
+    method: 'GET',
+    paths: ['/v1/batches', '/batches'],
+    answers: [200, 400, 401],
+    bodyLimit: 0,
+    handle: async (request, scope) => listAnswer(await listBatches(scope, pageOf(request, '/batches', PAGE))),
+  },
+  {
+    ...KEPT,
+    name: 'batches.get',
+    method: 'GET',
+    paths: ['/v1/batches/:id', '/batches/:id'],
+    answers: [200, 401, 404, 429, 500, 503],
+    bodyLimit: 0,
+    handle: async (request, scope) => objectAnswer(await calling(() => getBatch(scope, named(request))), scope),
+  },
+  {
+    ...KEPT,
+    name: 'batches.cancel',
+    method: 'POST',
+    paths: ['/v1/batches/:id/cancel', '/batches/:id/cancel'],
+    answers: [200, 401, 403, 404, 429, 500, 503],
+    bodyLimit: NEXT_TO_NOTHING,
+    handle: async (request, scope) => objectAnswer(await calling(() => cancelBatch(scope, named(request))), scope),
+  },
+];

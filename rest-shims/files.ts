@@ -1,0 +1,93 @@
+import { createFile, deleteFile, getFile, listFiles, readFile } from '../resolvers/files.ts';
+import type { Scope } from '../resolvers/scope.ts';
+import type { Form } from '../src/domain/inference/form.ts';
+import { firstModelOf } from '../src/wire/batches/lines.ts';
+import { fieldsOf, readForm } from '../src/wire/multipart/form.ts';
+import { isForm } from '../src/wire/multipart/headers.ts';
+import { InvalidInput } from '../src/domain/errors.ts';
+import { calling, KEPT, listAnswer, objectAnswer, pageOf, PLACE_FIELDS, wantedOf } from './kept.ts';
+import { callFactsOf, unreadAnswer } from './model-call.ts';
+import type { HttpAnswer, HttpRequest, RouteRow } from './route.ts';
+
+/** Files of one page where the caller does not say. */
+const PAGE = 1_000;
+
+/** Reads the form of a request. Throws InvalidInput when it is none. */
+function formOf({ body, headers }: HttpRequest, path: string): Form {
+  const contentType = headers['content-type'] ?? '';
+  if (isForm(contentType)) return readForm(body, contentType);
+  const message = `${path}: The request body must be multipart/form-data.`;
+  throw new InvalidInput(message, [{ path: ['request_body'], rule: 'multipart', message }]);
+}
+
+async function upload(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
+  const form = formOf(request, '/files');
+  const fields = fieldsOf(form);
+  const { model, provider } = wantedOf(request, fields);
+  const draft = {
+    form,
+    fields,
+    without: PLACE_FIELDS,
+    model: model ?? (provider === null ? firstModel(form, fields) : null),
+    provider,
+    ...callFactsOf(request),
+  };
+  return objectAnswer(await calling(() => createFile(scope, draft)), scope);
+}
+
+/** The lines of a batch say themselves whose they are. */
+function firstModel(form: Form, fields: Readonly<Record<string, unknown>>): string | null {
+  const file = form.parts.find(({ name, filename }) => name === 'file' && filename !== null);
+  return fields['purpose'] === 'batch' && file !== undefined ? firstModelOf(form, file) : null;
+}
+
+const named = (request: HttpRequest) => ({ id: request.params['id'] ?? '', ...callFactsOf(request) });
+
+/** What callers have upstreams keep for them. */
+export const fileRoutes: readonly RouteRow[] = [
+  {
+    ...KEPT,
+    name: 'files.create',
+    method: 'POST',
+    paths: ['/v1/files', '/files'],
+    answers: [200, 400, 401, 403, 422, 429, 500, 503],
+    bodyLimit: 'setting',
+    handle: upload,
+  },
+  {
+    ...KEPT,
+    name: 'files.list',
+    method: 'GET',
+    paths: ['/v1/files', '/files'],
+    answers: [200, 400, 401],
+    bodyLimit: 0,
+    handle: async (request, scope) => listAnswer(await listFiles(scope, pageOf(request, '/files', PAGE))),
+  },
+  {
+    ...KEPT,
+    name: 'files.get',
+    method: 'GET',
+    paths: ['/v1/files/:id', '/files/:id'],
+    answers: [200, 401, 404, 429, 500, 503],
+    bodyLimit: 0,
+    handle: async (request, scope) => objectAnswer(await calling(() => getFile(scope, named(request))), scope),
+  },
+  {
+    ...KEPT,
+    name: 'files.content',
+    method: 'GET',
+    paths: ['/v1/files/:id/content', '/files/:id/content'],
+    answers: [200, 401, 404, 429, 500, 503],
+    bodyLimit: 0,
+    handle: async (request, scope) => unreadAnswer(await calling(() => readFile(scope, named(request))), scope),
+  },
+  {
+    ...KEPT,
+    name: 'files.delete',
+    method: 'DELETE',
+    paths: ['/v1/files/:id', '/files/:id'],
+    answers: [200, 401, 403, 404, 429, 500, 503],
+    bodyLimit: 0,
+    handle: async (request, scope) => objectAnswer(await calling(() => deleteFile(scope, named(request))), scope),
+  },
+];

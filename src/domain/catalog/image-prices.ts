@@ -1,0 +1,56 @@
+import { type Rate, rateFrom } from '../money.ts';
+import type { PriceRow } from './prices.ts';
+
+/** What a token of a picture costs; null where it costs what any other token does. */
+export interface ImageTokenPrices {
+  readonly input: Rate | null;
+  readonly output: Rate | null;
+}
+
+export const imageTokenPricesOf = (row: PriceRow): ImageTokenPrices => ({
+  input: rateFrom(row['input_cost_per_image_token']),
+  output: rateFrom(row['output_cost_per_image_token']),
+});
+
+/** What a picture costs that is sold by the piece or by its size; null where a row has no such price. */
+export interface ImagePrices {
+  readonly perImage: Rate | null;
+  readonly perPixel: Rate | null;
+}
+
+/**
+ * The map writes what a made picture costs as the price of output or, of the older models, of input. Where it has
+ * both, the latter is what a picture costs that is shown to the model.
+ */
+export function imagePricesOf(row: PriceRow): ImagePrices {
+  const first = (unit: string): Rate | null => {
+    const [output, input] = ['output', 'input'].map((side) => rateFrom(row[`${side}_cost_per_${unit}`]));
+    return (output ?? 0n) === 0n ? (input ?? output ?? null) : (output ?? null);
+  };
+  return { perImage: first('image'), perPixel: first('pixel') };
+}
+
+/** How big and how good pictures are: as it was said, null where nothing was, `auto` where the model chose. */
+export interface ImageKind {
+  /** As `1024x1024`. */
+  readonly size: string | null;
+  readonly quality: string | null;
+}
+
+const VARIANT = /^(.*\/)?(\d+-x-\d+)\/([^/].*)$/;
+const QUALITY = /(^|\/)(low|medium|high|standard|hd)\/$/;
+
+/** The model that an id of the map prices at one size, with its host: `azure/hd/1024-x-1024/m` prices `azure/m`. */
+export function modelOfVariant(id: string): string | null {
+  const [, head = '', , model] = VARIANT.exec(id) ?? [];
+  return model === undefined ? null : `${head.replace(QUALITY, '$1')}${model}`;
+}
+
+/** Ids under which the map may price pictures of a kind, the likeliest first; `host` ends in a slash or is empty. */
+export function variantIds(host: string, model: string, { size, quality }: ImageKind): readonly string[] {
+  const pixels = /^(\d+)x(\d+)$/.exec(size ?? '');
+  if (pixels === null || quality === 'auto') return [];
+  const measure = `${pixels[1]}-x-${pixels[2]}/${model}`;
+  const named = [`${host}${quality ?? 'standard'}/${measure}`];
+  return quality === null || quality === 'standard' ? [`${host}${measure}`, ...named] : named;
+}

@@ -1,0 +1,73 @@
+import type { HttpMethod } from '../http.ts';
+import type { ObjectKind } from './upstream-object.ts';
+
+/** One thing that can be done with what upstreams keep, as data. */
+export interface ObjectAction {
+  /** `noun.verb`; begins the name of the span. */
+  readonly name: string;
+  readonly kind: ObjectKind;
+  readonly method: HttpMethod;
+  /** What the call is in a spend row, in the words of the reference. */
+  readonly callType: string;
+  /** Whether it makes something: then the caller's allowance is looked at first. */
+  readonly makes: boolean;
+  /** When what it begins is billed; work that costs nothing is billed never. */
+  readonly billed: 'never' | 'later';
+}
+
+/** Where each kind is kept, here and under an upstream's base address. */
+export const OBJECT_PATHS = { file: '/files', batch: '/batches' } as const;
+
+const READS = { makes: false, billed: 'never' } as const;
+
+export const CREATE_FILE: ObjectAction = {
+  name: 'files.create',
+  kind: 'file',
+  method: 'POST',
+  callType: 'acreate_file',
+  makes: true,
+  billed: 'never',
+};
+export const GET_FILE: ObjectAction = {
+  name: 'files.get',
+  kind: 'file',
+  method: 'GET',
+  callType: 'afile_retrieve',
+  ...READS,
+};
+export const READ_FILE: ObjectAction = {
+  name: 'files.content',
+  kind: 'file',
+  method: 'GET',
+  callType: 'afile_content',
+  ...READS,
+};
+export const DELETE_FILE: ObjectAction = {
+  name: 'files.delete',
+  kind: 'file',
+  method: 'DELETE',
+  callType: 'afile_delete',
+  ...READS,
+};
+export const CREATE_BATCH: ObjectAction = {
+  name: 'batches.create',
+  kind: 'batch',
+  method: 'POST',
+  callType: 'acreate_batch',
+  makes: true,
+  billed: 'later',
+};
+export const GET_BATCH: ObjectAction = {
+  name: 'batches.get',
+  kind: 'batch',
+  method: 'GET',
+  callType: 'aretrieve_batch',
+  ...READS,
+};
+export const CANCEL_BATCH: ObjectAction = {
+  name: 'batches.cancel',
+  kind: 'batch',
+  method: 'POST',
+  callType: 'acancel_batch',
+  ...READS,
+};

@@ -1,0 +1,89 @@
+import { rememberCallId } from '../domain/chat/failed-call.ts';
+import type { Deployment, Provider } from '../domain/chat/provider.ts';
+import { NotFound, Unsupported } from '../domain/errors.ts';
+import { assertMayCall, mayCall } from '../domain/keys/virtual-key.ts';
+import { ZERO_USD } from '../domain/money.ts';
+import { OBJECT_PATHS } from '../domain/upstream-objects/object-action.ts';
+import type { Ledger } from './admit.ts';
+import { type CallTools, openCall } from './call.ts';
+import type { ObjectGateway, Wanted } from './gateway.ts';
+import { providerFor, type Router, unknownModel } from './route.ts';
+
+/** What calls about kept things need of the gateway around them. */
+interface PassingTools {
+  readonly deployments: readonly Deployment[];
+  readonly providers: readonly Provider[];
+  readonly routeOf: Router;
+  readonly ledger: Ledger;
+  readonly tools: CallTools;
+}
+
+/** Choose, admit, hand on, record: calls about things that upstreams keep (ADR 0025). */
+export function createPassing({ deployments, providers, routeOf, ledger, tools }: PassingTools): ObjectGateway {
+  const byId = new Map(deployments.map((deployment) => [deployment.id, deployment]));
+  const keeps = (deployment: Deployment): boolean => providerFor(deployment, providers).pass !== undefined;
+
+  return {
+    placeFor({ key }, wanted) {
+      const { kind, model, provider } = wanted;
+      if (model !== null) {
+        assertMayCall(key, model);
+        const route = routeOf(model);
+        if (route === null) throw unknownModel(OBJECT_PATHS[kind], model);
+        if (route.provider.pass === undefined) throw noPlace(wanted);
+        return { deployment: route.deployment, model };
+      }
+      const deployment = deployments.find(
+        (one) => (provider === null || one.provider === provider) && mayCall(key, one.modelGroup) && keeps(one),
+      );
+      if (deployment === undefined) throw noPlace(wanted);
+      return { deployment, model: deployment.modelGroup };
+    },
+    deployment: (id) => byId.get(id) ?? null,
+    upstreamModelAt({ key }, deployment, model) {
+      assertMayCall(key, model);
+      const routes = routeOf.all(model);
+      if (routes.length === 0) throw unknownModel(OBJECT_PATHS.file, model);
+      const route = routes.find((one) => isSameUpstream(one.deployment, deployment));
+      if (route !== undefined) return route.deployment.upstreamModel;
+      const message = `${OBJECT_PATHS.file}: The model ${model} is not at the upstream that is to keep this file. Name the model of its lines when you upload it.`;
+      throw new NotFound('model', model, message);
+    },
+    async pass(caller, deployment, request, signal) {
+      const { action, model, callId, parent } = request;
+      const provider = providerFor(deployment, providers);
+      if (provider.pass === undefined) throw noPlace({ kind: action.kind, model, provider: null });
+      const call = openCall(tools, {
+        caller,
+        request: { endpoint: { operation: action.name, callType: action.callType }, model, body: {}, callId, parent },
+        deployment,
+        signal,
+        ...(action.billed === 'later' ? {} : { fixedCost: ZERO_USD }),
+      });
+      try {
+        if (action.makes && caller.key !== null) await ledger.assertAffordable(caller.key);
+        return call.answered(await provider.pass(deployment, request, signal));
+      } catch (failure) {
+        rememberCallId(failure, call.callId);
+        call.failed(failure);
+        throw failure;
+      }
+    },
+  };
+}
+
+/** Whether two deployments are one account of one upstream. */
+const isSameUpstream = (left: Deployment, right: Deployment): boolean =>
+  left.provider === right.provider &&
+  left.apiBase === right.apiBase &&
+  left.apiKey?.reveal() === right.apiKey?.reveal() &&
+  JSON.stringify(left.options) === JSON.stringify(right.options);
+
+function noPlace({ kind, model, provider }: Wanted): Unsupported {
+  const path = OBJECT_PATHS[kind];
+  const what = kind === 'file' ? 'files' : 'batches';
+  if (model !== null) return new Unsupported(`${path}: The provider of the model ${model} keeps no ${what}.`);
+  if (provider !== null)
+    return new Unsupported(`${path}: No model of the provider ${provider} that this key may call keeps ${what}.`);
+  return new Unsupported(`${path}: No model that this key may call is at a provider that keeps ${what}.`);
+}

@@ -1,0 +1,32 @@
+import { batchRoutes } from '../rest-shims/batches.ts';
+import { catalogRoutes } from '../rest-shims/catalog.ts';
+import { checkoutRoutes } from '../rest-shims/checkout.ts';
+import { fileRoutes } from '../rest-shims/files.ts';
+import { freeTierRoutes } from '../rest-shims/free-tier.ts';
+import { generateContentRoutes } from '../rest-shims/generate-content.ts';
+import { healthRoutes } from '../rest-shims/health.ts';
+import { inferenceRoutes } from '../rest-shims/inference.ts';
+import { metricsRoutes } from '../rest-shims/metrics.ts';
+import { keyRoutes } from '../rest-shims/keys.ts';
+import { modelRoutes } from '../rest-shims/models.ts';
+import { traceRoutes } from '../rest-shims/traces.ts';
+import type { RouteRow } from '../rest-shims/route.ts';
+
+/** Every documented HTTP path, as rows. */
+export const restRoutes: readonly RouteRow[] = [
+  ...inferenceRoutes,
+  ...generateContentRoutes,
+  ...fileRoutes,
+  ...batchRoutes,
+  ...modelRoutes,
+  ...keyRoutes,
+  ...traceRoutes,
+  ...catalogRoutes,
+  ...checkoutRoutes,
+  ...freeTierRoutes,
+  ...healthRoutes,
+  ...metricsRoutes,
+];
+
+/** Paths that carry the traffic, as they are sent; any other way to write them works through Koa as well. */
+export const HOT_PATHS = new Set<string>(restRoutes.flatMap(({ hot, paths }) => (hot === true ? paths : [])));

@@ -1,0 +1,144 @@
+import type { Form, FormFile, FormPart } from '../../domain/inference/form.ts';
+import { unreadable } from './fault.ts';
+import { boundaryOf, headersOf } from './headers.ts';
+
+/** Most parts of one form, and most bytes of one part's headers. */
+const MOST_PARTS = 512;
+const MOST_HEADER_BYTES = 16 * 1024;
+/** Most bytes of a field that is read as text. */
+const MOST_FIELD_BYTES = 1024 * 1024;
+
+const CRLF = '\r\n';
+const HEAD_END = Buffer.from('\r\n\r\n');
+const CR = 0x0d;
+const LF = 0x0a;
+const DASH = 0x2d;
+
+/**
+ * Reads where the parts of a form stand; what is in them is neither read nor copied. Throws InvalidInput for a form
+ * that is not written as RFC 7578 has it, that does not end, or that has too many parts or too long headers.
+ */
+export function readForm(body: Uint8Array, contentType: string): Form {
+  const boundary = boundaryOf(contentType);
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  const opening = Buffer.from(`--${boundary}`, 'latin1');
+  const delimiter = Buffer.from(`${CRLF}--${boundary}`, 'latin1');
+  const parts: FormPart[] = [];
+  // Some writers begin with the line break that belongs to the first delimiter.
+  let start = bytes[0] === CR && bytes[1] === LF ? 2 : 0;
+  if (!opening.equals(bytes.subarray(start, start + opening.length)))
+    throw unreadable('it does not begin with its boundary');
+  for (;;) {
+    const after = start + opening.length;
+    if (bytes[after] === DASH && bytes[after + 1] === DASH) {
+      if (!/^(\r\n)?$/.test(bytes.toString('latin1', after + 2, after + 5)))
+        throw unreadable('something follows its end');
+      return { boundary, bytes, parts, end: start };
+    }
+    if (parts.length === MOST_PARTS) throw unreadable(`it has more than ${MOST_PARTS} parts`);
+    const headersStart = afterLine(bytes, after);
+    const headersEnd = bytes.subarray(headersStart, headersStart + MOST_HEADER_BYTES).indexOf(HEAD_END);
+    if (headersEnd === -1) throw unreadable('the headers of a part do not end, or are too long');
+    const bodyStart = headersStart + headersEnd + HEAD_END.length;
+    // One line break cannot end the headers and begin the delimiter as well, though some would read it so.
+    const bodyEnd = bytes.indexOf(delimiter, bodyStart - CRLF.length);
+    if (bodyEnd < bodyStart) throw unreadable('it does not end with its boundary');
+    const headers = headersOf(bytes.toString('utf8', headersStart, headersStart + headersEnd));
+    parts.push({ ...headers, start, bodyStart, bodyEnd });
+    start = bodyEnd + CRLF.length;
+  }
+}
+
+/** Offset after the line break that ends a delimiter. */
+function afterLine(bytes: Buffer, from: number): number {
+  let at = from;
+  while (bytes[at] === 0x20 || bytes[at] === 0x09) at += 1;
+  if (bytes[at] !== CR || bytes[at + 1] !== LF) throw unreadable('its boundary is followed by something else');
+  return at + CRLF.length;
+}
+
+/** The name of a part without the brackets that make it an item of a list. */
+export const listName = (name: string): string => (name.endsWith('[]') ? name.slice(0, -2) : name);
+
+/**
+ * A form as the object that JSON would have had: fields as texts, lists as arrays, files by their names. Throws
+ * InvalidInput for a field that comes twice without being a list, because readers differ in which they take.
+ */
+export function fieldsOf(form: Form): Readonly<Record<string, unknown>> {
+  const fields = new Map<string, unknown[]>();
+  for (const part of form.parts) {
+    const name = listName(part.name);
+    const values = fields.get(name);
+    if (values === undefined) fields.set(name, [valueOf(form, part)]);
+    else if (part.filename === null && name === part.name) throw repeated(name);
+    else values.push(valueOf(form, part));
+  }
+  const lists = new Set(form.parts.filter(({ name }) => name.endsWith('[]')).map(({ name }) => listName(name)));
+  return Object.fromEntries(
+    [...fields].map(([name, values]) => [name, lists.has(name) || values.length > 1 ? values : values[0]]),
+  );
+}
+
+function valueOf(form: Form, part: FormPart): string | FormFile {
+  const { filename, contentType, bodyStart, bodyEnd } = part;
+  return filename === null ? textOf(form, part) : { filename, contentType, bytes: bodyEnd - bodyStart };
+}
+
+function repeated(name: string): ReturnType<typeof unreadable> {
+  return unreadable(`the field "${name}" comes twice`);
+}
+
+/** What a field says. Throws InvalidInput when it is too long to be read, or is not UTF-8. */
+function textOf(form: Form, { name, bodyStart, bodyEnd }: FormPart): string {
+  if (bodyEnd - bodyStart > MOST_FIELD_BYTES) throw unreadable(`the field "${name}" is too long`);
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(form.bytes.subarray(bodyStart, bodyEnd));
+  } catch {
+    throw unreadable(`the field "${name}" is not UTF-8`);
+  }
+}
+
+/** What a form says of itself in a header. */
+export function contentTypeOf({ boundary }: Form): string {
+  return `multipart/form-data; boundary=${/^[0-9A-Za-z'+_\-.]+$/.test(boundary) ? boundary : `"${boundary}"`}`;
+}
+
+/**
+ * The form with some parts changed or left out; every other one keeps its bytes, which are not copied. `change` is
+ * asked once for each part and gives the new text of a field, the new content of a file in pieces, null to leave it out,
+ * undefined to leave it as it is; `added` are fields put at the end. The pieces are to be sent one after the other.
+ */
+export function withParts(
+  form: Form,
+  change: (part: FormPart) => string | readonly Uint8Array[] | null | undefined,
+  added: Readonly<Record<string, string>> = {},
+): readonly Uint8Array[] {
+  const { bytes, parts, boundary, end } = form;
+  const pieces: Uint8Array[] = [];
+  let kept = parts[0]?.start ?? end;
+  const keepUpTo = (to: number): void => {
+    if (to > kept) pieces.push(bytes.subarray(kept, to));
+  };
+  for (const [index, part] of parts.entries()) {
+    const changed = change(part);
+    if (changed === undefined) continue;
+    if (typeof changed === 'object' && changed !== null) {
+      keepUpTo(part.bodyStart);
+      pieces.push(...changed);
+      kept = part.bodyEnd;
+      continue;
+    }
+    keepUpTo(part.start);
+    if (changed !== null) pieces.push(fieldPart(boundary, part.name, changed));
+    kept = parts[index + 1]?.start ?? end;
+  }
+  keepUpTo(end);
+  for (const [name, text] of Object.entries(added)) pieces.push(fieldPart(boundary, name, text));
+  pieces.push(Buffer.from(`--${boundary}--${CRLF}`, 'latin1'));
+  return pieces;
+}
+
+function fieldPart(boundary: string, name: string, text: string): Uint8Array {
+  const head = `--${boundary}${CRLF}Content-Disposition: form-data; name="${name}"${CRLF}${CRLF}`;
+  return Buffer.from(`${head}${text}${CRLF}`);
+}

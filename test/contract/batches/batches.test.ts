@@ -1,0 +1,221 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+import {
+  accountOf,
+  answerOf,
+  configOver,
+  formOf,
+  keeping,
+  lineFor,
+  newKey,
+  refusal,
+  send,
+  upload,
+} from '../files/keeping.ts';
+import { aTrace, left } from '../inference/left.ts';
+
+const OUR_BATCH = /^batch_[0-9a-f]{32}$/;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+let app: TestApp;
+let upstream: FaultServer;
+
+beforeAll(async () => {
+  upstream = await startFaultServer();
+  app = await startApp({ config: configOver(upstream) });
+});
+
+beforeEach(() => keeping(upstream));
+
+afterAll(async () => {
+  await app.stop();
+  await upstream.stop();
+});
+
+const uploadLines = (key?: string, lines = `${lineFor('assistant')}\n`) =>
+  upload(app, { purpose: 'batch' }, { ...(key === undefined ? {} : { key }), content: lines });
+
+const asked = (input_file_id: unknown, more: object = {}): string =>
+  JSON.stringify({ input_file_id, endpoint: '/v1/chat/completions', completion_window: '24h', ...more });
+
+const create = (body: string, options: { key?: string; headers?: Record<string, string> } = {}, path = '/v1/batches') =>
+  send(app, 'POST', path, { ...options, body });
+
+describe('batches.create', () => {
+  it.each(['/v1/batches', '/batches'])('200: a batch of ours over a file of ours (%s)', async (path) => {
+    const { id } = await uploadLines();
+    const { traceId, headers } = aTrace();
+    const body = asked(id, { metadata: { note: 'é' }, model: 'assistant', custom_llm_provider: 'openai', tags: ['a'] });
+    const response = await create(body, { headers }, path);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'x-litellm-call-id': expect.stringMatching(UUID),
+      'x-litellm-model-id': 'assistant#1',
+    });
+    // What the batch will cost is not known now.
+    expect(response.headers.get('x-litellm-response-cost')).toBeNull();
+    expect(await answerOf(response)).toEqual([
+      200,
+      {
+        id: expect.stringMatching(OUR_BATCH),
+        object: 'batch',
+        endpoint: '/v1/chat/completions',
+        completion_window: '24h',
+        created_at: 2,
+        input_file_id: id,
+        status: 'validating',
+        metadata: { note: 'é' },
+      },
+    ]);
+    const sent = upstream.received.at(-1);
+    expect([sent?.path, sent?.headers['content-type'], JSON.parse(sent?.body ?? '')]).toEqual([
+      '/v1/batches',
+      'application/json',
+      {
+        input_file_id: expect.stringMatching(/^up-\d+$/),
+        endpoint: '/v1/chat/completions',
+        completion_window: '24h',
+        metadata: { note: 'é' },
+      },
+    ]);
+    expect(await left(app, traceId)).toMatchObject([
+      {
+        name: 'batches.create assistant',
+        type: 'framework',
+        spendRow: { callType: 'acreate_batch', costUsd: null, status: 'SUCCESS', usage: null },
+      },
+    ]);
+  });
+
+  it('200: lines that name public models reach the upstream under its own names, and the rest of them untouched', async () => {
+    const lines = [
+      lineFor('assistant', { n: 1e3 }),
+      '',
+      lineFor('second'),
+      `  ${lineFor('team/x')}\r`,
+      lineFor('assistant'),
+    ];
+    await uploadLines(undefined, lines.join('\n'));
+    const renamed = [lineFor('up-1', { n: 1e3 }), '', lineFor('up-2'), `  ${lineFor('x')}\r`, lineFor('up-1')];
+    expect(upstream.received.at(-1)?.body).toContain(`\r\n\r\n${renamed.join('\n')}\r\n--`);
+  });
+
+  it('200: a file goes to the upstream of its first line, unless the caller says another', async () => {
+    await uploadLines(undefined, lineFor('apart'));
+    expect(accountOf(upstream)).toBe('account-apart');
+    await upload(app, { purpose: 'batch', model: 'assistant' }, { content: lineFor('second') });
+    expect(accountOf(upstream)).toBe('account');
+  });
+
+  it.each([
+    [
+      'is not at that upstream',
+      `${lineFor('assistant')}\n${lineFor('apart')}`,
+      400,
+      '/files: The model apart is not at the upstream that is to keep this file. Name the model of its lines when you upload it.',
+      { type: 'None', param: 'None' },
+    ],
+    [
+      'nobody has',
+      `${lineFor('assistant')}\n${lineFor('none')}`,
+      400,
+      '/files: Invalid model name passed in model=none. Call `/v1/models` to view available models for your key.',
+      { type: 'None', param: 'None' },
+    ],
+    [
+      'is no text',
+      `${lineFor('assistant')}\n${lineFor(1)}`,
+      400,
+      "/files: Line 2 of the file names no model in its 'body'.",
+      { param: 'file' },
+    ],
+    [
+      'is in no body',
+      '{"custom_id":"1"}',
+      400,
+      '/files: Line 1 of the file is no call: it must be a JSON object with a body.',
+      { param: 'file' },
+    ],
+    [
+      'is in no JSON',
+      `\n${lineFor('assistant')}\n{`,
+      400,
+      '/files: Line 3 of the file is no call: it must be a JSON object with a body.',
+      { param: 'file' },
+    ],
+    [
+      'is in one of two bodies',
+      `{"body":{"model":"apart"},"body":{"model":"assistant"}}`,
+      400,
+      "/files: Line 1 of the file has more than one 'body'.",
+      { param: 'file' },
+    ],
+  ])('files.create 400: a line for batches whose model %s', async (_what, content, status, message, about) => {
+    const body = formOf({ purpose: 'batch' }, content);
+    const before = upstream.received.length;
+    expect(await answerOf(await send(app, 'POST', '/v1/files', { body }))).toEqual(refusal(status, message, about));
+    expect(upstream.received.length).toBe(before);
+  });
+
+  it('files.create 403: a line for batches whose model the key may not call', async () => {
+    const key = await newKey(app, { models: ['assistant'] });
+    const body = formOf({ purpose: 'batch' }, `${lineFor('assistant')}\n${lineFor('second')}`);
+    const message =
+      "The requested model 'second' is not available for this API key, or the model name is invalid. Check the models available to you and try again.";
+    expect(await answerOf(await send(app, 'POST', '/v1/files', { key, body }))).toEqual(
+      refusal(403, message, { type: 'key_model_access_denied', param: 'model' }),
+    );
+  });
+
+  it.each([
+    ['{', 'The request body is not valid JSON.', 'request_body'],
+    ['{}', "/batches: Missing required parameter: 'input_file_id'.", 'input_file_id'],
+    ['{"input_file_id":"x"}', "/batches: Missing required parameter: 'endpoint'.", 'endpoint'],
+    [
+      '{"input_file_id":"x","endpoint":"y"}',
+      "/batches: Missing required parameter: 'completion_window'.",
+      'completion_window',
+    ],
+    [asked(1), "/batches: Invalid type for parameter 'input_file_id': it must be a string.", 'input_file_id'],
+  ])('400: a body of %s', async (body, message, param) => {
+    expect(await answerOf(await create(body))).toEqual(refusal(400, message, { param }));
+  });
+
+  it('400: a file that is not for batches', async () => {
+    const { id } = await upload(app);
+    const message = "/batches: Invalid value for parameter 'input_file_id': the purpose of the file must be 'batch'.";
+    expect(await answerOf(await create(asked(id)))).toEqual(refusal(400, message, { param: 'input_file_id' }));
+  });
+
+  it('404: a file of somebody else, or of nobody', async () => {
+    const { id } = await uploadLines();
+    const key = await newKey(app, {});
+    for (const file of [id, 'file-none'])
+      expect(await answerOf(await create(asked(file), { key }))).toEqual(
+        refusal(404, `No such File object: ${file}`, { type: 'not_found_error' }),
+      );
+  });
+
+  it("403: another member's file for a key that may not call every model", async () => {
+    const team = { team_id: 'lines' };
+    const { id } = await uploadLines(await newKey(app, team));
+    const key = await newKey(app, { ...team, models: ['assistant'] });
+    const message = 'This key may not call every model: it can only begin batches from files that it uploaded itself.';
+    expect(await answerOf(await create(asked(id), { key }))).toEqual(
+      refusal(403, message, { type: 'key_model_access_denied', param: 'model' }),
+    );
+    expect((await create(asked(id), { key: await newKey(app, team) })).status).toBe(200);
+    const { id: own } = await uploadLines(key);
+    expect((await create(asked(own), { key })).status).toBe(200);
+  });
+
+  it('422: an allowance of nothing', async () => {
+    const team = { team_id: 'poor' };
+    const { id } = await uploadLines(await newKey(app, team));
+    const key = await newKey(app, { ...team, key_alias: 'poor', max_budget: 0 });
+    const message = `Budget has been exceeded! Key=poor (sk-...${key.slice(-4)}) Current cost: 0.0, Max budget: 0.0`;
+    expect(await answerOf(await create(asked(id), { key }))).toEqual(
+      refusal(422, message, { type: 'budget_exceeded' }),
+    );
+  });
+});

@@ -1,0 +1,215 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+import { answerOf, configOver, CREDENTIAL, keeping, lineFor, newKey, refusal, send, upload } from '../files/keeping.ts';
+import { aTrace, left } from '../inference/left.ts';
+
+const OUR_FILE = /^file-[0-9a-f]{32}$/;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+let app: TestApp;
+let upstream: FaultServer;
+
+beforeAll(async () => {
+  upstream = await startFaultServer();
+  app = await startApp({ config: configOver(upstream) });
+});
+
+beforeEach(() => keeping(upstream));
+
+afterAll(async () => {
+  await app.stop();
+  await upstream.stop();
+});
+
+const noBatch = (id: string) => refusal(404, `No batch found with id '${id}'.`, { type: 'not_found_error' });
+
+const uploadLines = (key?: string, lines = `${lineFor('assistant')}\n`) =>
+  upload(app, { purpose: 'batch' }, { ...(key === undefined ? {} : { key }), content: lines });
+
+const asked = (input_file_id: unknown, more: object = {}): string =>
+  JSON.stringify({ input_file_id, endpoint: '/v1/chat/completions', completion_window: '24h', ...more });
+
+const create = (body: string, options: { key?: string; headers?: Record<string, string> } = {}, path = '/v1/batches') =>
+  send(app, 'POST', path, { ...options, body });
+
+async function aBatch(key?: string): Promise<{ readonly id: string; readonly fileId: string }> {
+  const { id: fileId } = await uploadLines(key);
+  const { id } = (await (await create(asked(fileId), key === undefined ? {} : { key })).json()) as { id: string };
+  return { id, fileId };
+}
+
+describe('batches.get', () => {
+  it.each(['/v1/batches', '/batches'])(
+    '200: the batch as it is now, its files under ids of ours (%s)',
+    async (path) => {
+      const { id, fileId } = await aBatch();
+      const files = upstream.received.findLast((call) => call.method === 'POST' && call.path === '/v1/batches');
+      const { input_file_id } = JSON.parse(files?.body ?? '') as { input_file_id: string };
+      keeping(upstream, { status: 'completed', input_file_id, output_file_id: 'up-out', error_file_id: 'up-err' });
+      const first = (await (await send(app, 'GET', `${path}/${id}`)).json()) as Record<string, unknown>;
+      expect(first).toMatchObject({
+        id,
+        status: 'completed',
+        input_file_id: fileId,
+        output_file_id: expect.stringMatching(OUR_FILE),
+        error_file_id: expect.stringMatching(OUR_FILE),
+      });
+      expect(await answerOf(await send(app, 'GET', `${path}/${id}`))).toEqual([200, first]);
+      const content = await send(app, 'GET', `/v1/files/${String(first['output_file_id'])}/content`);
+      expect([content.status, upstream.received.at(-1)?.path]).toEqual([200, '/v1/files/up-out/content']);
+    },
+  );
+
+  it('200: a file that was deleted keeps its name', async () => {
+    const { id, fileId } = await aBatch();
+    const made = upstream.received.findLast((call) => call.method === 'POST' && call.path === '/v1/batches');
+    const { input_file_id } = JSON.parse(made?.body ?? '') as { input_file_id: string };
+    await send(app, 'DELETE', `/v1/files/${fileId}`);
+    keeping(upstream, { status: 'completed', input_file_id });
+    expect(await answerOf(await send(app, 'GET', `/v1/batches/${id}`))).toMatchObject([200, { input_file_id: fileId }]);
+    expect((await send(app, 'GET', `/v1/files/${fileId}`)).status).toBe(404);
+  });
+});
+
+describe('batches.cancel', () => {
+  it.each(['/v1/batches', '/batches'])('200: the batch is given up (%s)', async (path) => {
+    const { id } = await aBatch();
+    keeping(upstream, { status: 'cancelling' });
+    const { traceId, headers } = aTrace();
+    expect(await answerOf(await send(app, 'POST', `${path}/${id}/cancel`, { headers }))).toMatchObject([
+      200,
+      { id, status: 'cancelling' },
+    ]);
+    const sent = upstream.received.at(-1);
+    expect([sent?.method, sent?.path]).toEqual(['POST', expect.stringMatching(/^\/v1\/batches\/up-\d+\/cancel$/)]);
+    expect(await left(app, traceId)).toMatchObject([{ spendRow: { callType: 'acancel_batch', costUsd: '0' } }]);
+  });
+
+  it('403: a read-only administrator', async () => {
+    const { id } = await aBatch();
+    const key = await newKey(app, { user_role: 'proxy_admin_viewer' });
+    const message = 'Read-only administrators cannot change files and batches.';
+    expect(await answerOf(await send(app, 'POST', `/v1/batches/${id}/cancel`, { key }))).toEqual(
+      refusal(403, message, { type: 'auth_error', param: 'None' }),
+    );
+  });
+});
+
+describe('batches.list', () => {
+  it.each(['/v1/batches', '/batches'])(
+    "200: the caller's own as they are now; ended ones are not asked for (%s)",
+    async (path) => {
+      const key = await newKey(app, {});
+      const ended = await aBatch(key);
+      keeping(upstream, { status: 'failed' });
+      await send(app, 'GET', `/v1/batches/${ended.id}`, { key });
+      keeping(upstream);
+      const open = await aBatch(key);
+      keeping(upstream, { status: 'in_progress' });
+      const before = upstream.received.length;
+      const list = async (query: string) => await answerOf(await send(app, 'GET', `${path}${query}`, { key }));
+      expect(await list('')).toMatchObject([
+        200,
+        {
+          object: 'list',
+          data: [
+            { id: open.id, status: 'in_progress' },
+            { id: ended.id, status: 'failed' },
+          ],
+          first_id: open.id,
+          last_id: ended.id,
+          has_more: false,
+        },
+      ]);
+      expect(upstream.received.length).toBe(before + 1);
+      expect(await list(`?limit=1&after=${open.id}`)).toMatchObject([
+        200,
+        { data: [{ id: ended.id }], has_more: false },
+      ]);
+    },
+  );
+
+  it('200: as they were last seen, while the upstream does not answer', async () => {
+    const key = await newKey(app, {});
+    const { id, fileId } = await aBatch(key);
+    upstream.answer((response) => {
+      response.statusCode = 503;
+      response.end();
+    });
+    expect(await answerOf(await send(app, 'GET', '/v1/batches', { key }))).toMatchObject([
+      200,
+      { data: [{ id, status: 'validating', input_file_id: fileId }] },
+    ]);
+  });
+
+  it('400: a limit of nothing', async () => {
+    const message = "/batches: Invalid value for parameter 'limit': it must be a whole number from 1 to 10000.";
+    expect(await answerOf(await send(app, 'GET', '/v1/batches?limit=0'))).toEqual(
+      refusal(400, message, { param: 'limit' }),
+    );
+  });
+});
+
+/** The rows about one batch, and how each is asked. */
+const ABOUT = [
+  { row: 'batches.get', method: 'GET', tail: '' },
+  { row: 'batches.cancel', method: 'POST', tail: '/cancel' },
+] as const;
+
+describe.each(ABOUT)('$row', ({ method, tail }) => {
+  const ask = (id: string, key: string) => send(app, method, `/v1/batches/${id}${tail}`, { key });
+
+  it('404: a batch of another key, and one that never was; 200 for the team and for administrators', async () => {
+    const team = { team_id: `team${tail}` };
+    const owner = await newKey(app, team);
+    const { id, fileId } = await aBatch(owner);
+    const before = upstream.received.length;
+    expect(await answerOf(await ask(id, await newKey(app, {})))).toEqual(noBatch(id));
+    expect(await answerOf(await ask('batch_none', owner))).toEqual(noBatch('batch_none'));
+    expect(await answerOf(await ask(fileId, owner))).toEqual(noBatch(fileId));
+    expect(upstream.received.length).toBe(before);
+    for (const key of [owner, await newKey(app, team), app.adminKey]) expect((await ask(id, key)).status).toBe(200);
+  });
+});
+
+const CALLING = [{ row: 'batches.create', method: 'POST', tail: '' }, ...ABOUT] as const;
+
+describe.each(CALLING)('$row', ({ row, method, tail }) => {
+  it.each([
+    [429, 'RateLimitError'],
+    [500, 'InternalServerError'],
+    [503, 'ServiceUnavailableError'],
+  ])('%i of the upstream is passed on, and its call leaves one row', async (status, kind) => {
+    const { id, fileId } = await aBatch();
+    upstream.answer((response) => {
+      response.statusCode = status;
+      response.end(JSON.stringify({ error: { message: `no ${CREDENTIAL}`, type: 't' } }));
+    });
+    const { traceId, headers } = aTrace();
+    const response =
+      row === 'batches.create'
+        ? await create(asked(fileId), { headers })
+        : await send(app, method, `/v1/batches/${id}${tail}`, { headers });
+    expect(response.headers.get('x-litellm-call-id')).toMatch(UUID);
+    expect(await answerOf(response)).toEqual(
+      refusal(status, `litellm.${kind}: ${kind}: OpenAIException - no <secret>`, { type: 't' }),
+    );
+    expect(await left(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', costUsd: null } }]);
+  });
+});
+
+describe.each([...CALLING, { row: 'batches.list', method: 'GET', tail: null }] as const)(
+  '$row',
+  ({ row, method, tail }) => {
+    it('401: a key nobody knows', async () => {
+      const path = tail === null || row === 'batches.create' ? '/v1/batches' : `/v1/batches/batch_x${tail}`;
+      expect(await answerOf(await send(app, method, path, { key: 'sk-nobody-knows-this' }))).toEqual(
+        refusal(401, expect.stringMatching(/^Authentication Error, Invalid proxy server token passed\. /), {
+          type: 'token_not_found_in_db',
+          param: 'key',
+        }),
+      );
+    });
+  },
+);

@@ -1,0 +1,314 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+import { aTrace, left } from '../inference/left.ts';
+import { accountOf, answerOf, configOver, formOf, keeping, newKey, refusal, send, upload } from './keeping.ts';
+
+const OUR_FILE = /^file-[0-9a-f]{32}$/;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const MEGABYTE = 1024 * 1024;
+
+let app: TestApp;
+let upstream: FaultServer;
+
+beforeAll(async () => {
+  upstream = await startFaultServer();
+  const limits = { max_request_size_mb: 4, max_file_size_mb: 2, max_batch_file_size_mb: 1 };
+  app = await startApp({ config: configOver(upstream, limits) });
+});
+
+beforeEach(() => keeping(upstream));
+
+afterAll(async () => {
+  await app.stop();
+  await upstream.stop();
+});
+
+const noFile = (id: string) => refusal(404, `No such File object: ${id}`, { type: 'not_found_error' });
+
+describe('files.create', () => {
+  it.each(['/v1/files', '/files'])('200: the file under an id of ours, its bytes untouched (%s)', async (path) => {
+    const { traceId, headers } = aTrace();
+    const form = formOf({ purpose: 'user_data', custom_llm_provider: 'openai', 'expires_after[anchor]': 'created_at' });
+    const response = await send(app, 'POST', path, { body: form, headers });
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': 'application/json',
+      'x-litellm-call-id': expect.stringMatching(UUID),
+      'x-litellm-model-id': 'assistant#1',
+      'x-litellm-model-api-base': `${upstream.url}/v1`,
+      'x-litellm-response-cost': '0',
+    });
+    expect(await answerOf(response)).toEqual([
+      200,
+      {
+        id: expect.stringMatching(OUR_FILE),
+        object: 'file',
+        bytes: 5,
+        created_at: 1,
+        filename: 'a.txt',
+        status: 'processed',
+        purpose: 'user_data',
+      },
+    ]);
+    const sent = upstream.received.at(-1);
+    expect([sent?.method, sent?.path, accountOf(upstream)]).toEqual(['POST', '/v1/files', 'account']);
+    const [, boundary = ''] = /boundary=(.*)$/.exec(sent?.headers['content-type'] ?? '') ?? [];
+    expect(sent?.body.replaceAll(boundary, 'b').split('\r\n')).toEqual([
+      '--b',
+      'Content-Disposition: form-data; name="purpose"',
+      '',
+      'user_data',
+      '--b',
+      'Content-Disposition: form-data; name="expires_after[anchor]"',
+      '',
+      'created_at',
+      '--b',
+      'Content-Disposition: form-data; name="file"; filename="a.txt"',
+      'Content-Type: application/octet-stream',
+      '',
+      'hello',
+      '--b--',
+      '',
+    ]);
+    expect(await left(app, traceId)).toMatchObject([
+      {
+        name: 'files.create assistant',
+        type: 'framework',
+        attributes: { 'gen_ai.operation.name': 'files.create', 'gen_ai.provider.name': 'openai' },
+        spendRow: { callType: 'acreate_file', modelGroup: 'assistant', costUsd: '0', status: 'SUCCESS', usage: null },
+      },
+    ]);
+  });
+
+  it.each([
+    ['a field', { model: 'apart' }, '', {}, 'account-apart'],
+    ['the query', {}, '?model=apart', {}, 'account-apart'],
+    ['a header', {}, '', { 'x-litellm-model': 'apart' }, 'account-apart'],
+    ['the list of models, with one name', { target_model_names: 'apart' }, '', {}, 'account-apart'],
+    ['a wildcard', { model: 'team/x' }, '', {}, 'account'],
+    ['the provider in a field', { custom_llm_provider: 'groq' }, '', {}, 'account-groq'],
+    ['the provider in the query', {}, '?custom_llm_provider=groq', {}, 'account-groq'],
+    ['the provider in a header', {}, '', { 'custom-llm-provider': 'groq' }, 'account-groq'],
+    ['nothing, the first that keeps files', {}, '', {}, 'account'],
+  ])('200: at the upstream that is named by %s, which is not told', async (_what, fields, query, headers, account) => {
+    const form = formOf({ purpose: 'evals', ...(fields as Record<string, string>) });
+    const response = await send(app, 'POST', `/v1/files${query}`, { body: form, headers });
+    expect([response.status, accountOf(upstream)]).toEqual([200, account]);
+    expect(upstream.received.at(-1)?.body).not.toMatch(/apart|team|groq|model/);
+    const { id } = (await response.json()) as { id: string };
+    await send(app, 'GET', `/v1/files/${id}`);
+    expect(accountOf(upstream)).toBe(account);
+  });
+
+  it.each([
+    ['no form', '{}', 'The request body must be multipart/form-data.', 'request_body'],
+    ['no purpose', formOf({}), "Missing required parameter: 'purpose'.", 'purpose'],
+    ['no file', formOf({ purpose: 'x' }, null), "Missing required parameter: 'file'.", 'file'],
+    [
+      'several models',
+      formOf({ purpose: 'x', target_model_names: 'assistant,apart' }),
+      "Invalid value for parameter 'target_model_names': it must be one name: a file is kept at one upstream.",
+      'target_model_names',
+    ],
+    [
+      'a provider nobody has',
+      formOf({ purpose: 'x', custom_llm_provider: 'azure' }),
+      'No model of the provider azure that this key may call keeps files.',
+      null,
+    ],
+    ['the demo model', formOf({ purpose: 'x', model: 'demo' }), 'The provider of the model demo keeps no files.', null],
+  ])('400: %s', async (_what, body, message, param) => {
+    const before = upstream.received.length;
+    const response = await send(app, 'POST', '/v1/files', { body });
+    expect(await answerOf(response)).toEqual(refusal(400, `/files: ${message}`, { param }));
+    expect(upstream.received.length).toBe(before);
+  });
+
+  it('400: two files', async () => {
+    const form = formOf({ purpose: 'x' });
+    form.append('file', new Blob(['b']), 'b.txt');
+    const message = '/files: One file can be sent at a time.';
+    expect(await answerOf(await send(app, 'POST', '/v1/files', { body: form }))).toEqual(
+      refusal(400, message, { param: 'file' }),
+    );
+  });
+
+  it('400: a form that cannot be read', async () => {
+    const headers = { 'content-type': 'multipart/form-data; boundary=b' };
+    const response = await send(app, 'POST', '/v1/files', { body: '--c\r\n', headers });
+    const message = 'The request body is not a valid form: it does not begin with its boundary.';
+    expect(await answerOf(response)).toEqual(refusal(400, message, { param: 'request_body' }));
+  });
+
+  it('400: a model nobody has', async () => {
+    const message =
+      '/files: Invalid model name passed in model=none. Call `/v1/models` to view available models for your key.';
+    const response = await send(app, 'POST', '/v1/files', { body: formOf({ purpose: 'x', model: 'none' }) });
+    expect(await answerOf(response)).toEqual(refusal(400, message, { type: 'None', param: 'None' }));
+  });
+
+  it.each([
+    ['user_data', 3, 'File size is too large. File size is 3 MB. Max size is 2 MB'],
+    ['batch', 1.5, 'File size is too large. File size is 1.5 MB. Max size is 1 MB'],
+    ['user_data', 5, expect.stringMatching(/^Request size is too large\. Request size is 5 MB\. Max size is 4 MB$/)],
+  ])('400: a file for %s of %d MB', async (purpose, megabytes, message) => {
+    const body = formOf({ purpose, model: 'assistant' }, Buffer.alloc(megabytes * MEGABYTE, ' '));
+    const response = await send(app, 'POST', '/v1/files', { body });
+    expect(await answerOf(response)).toEqual(
+      refusal(400, message, { type: 'bad_request_error', param: 'content-length' }),
+    );
+  });
+
+  it('200: a large file, all of it', async () => {
+    const content = Array.from({ length: 150_000 }, (_, index) => `line ${index}`).join('\n');
+    await upload(app, { purpose: 'user_data' }, { content });
+    expect(upstream.received.at(-1)?.body).toContain(content);
+  });
+
+  it('403: a model that the key may not call', async () => {
+    const key = await newKey(app, { models: ['apart'] });
+    const message =
+      "The requested model 'assistant' is not available for this API key, or the model name is invalid. Check the models available to you and try again.";
+    const body = formOf({ purpose: 'x', model: 'assistant' });
+    expect(await answerOf(await send(app, 'POST', '/v1/files', { key, body }))).toEqual(
+      refusal(403, message, { type: 'key_model_access_denied', param: 'model' }),
+    );
+    await upload(app, { purpose: 'x' }, { key });
+    expect(accountOf(upstream)).toBe('account-apart');
+  });
+
+  it('400: a key that may call nothing that keeps files', async () => {
+    const key = await newKey(app, { models: ['demo'] });
+    const message = '/files: No model that this key may call is at a provider that keeps files.';
+    expect(await answerOf(await send(app, 'POST', '/v1/files', { key, body: formOf({ purpose: 'x' }) }))).toEqual(
+      refusal(400, message),
+    );
+  });
+
+  it('422: an allowance of nothing', async () => {
+    const key = await newKey(app, { key_alias: 'poor', max_budget: 0 });
+    const message = `Budget has been exceeded! Key=poor (sk-...${key.slice(-4)}) Current cost: 0.0, Max budget: 0.0`;
+    expect(await answerOf(await send(app, 'POST', '/v1/files', { key, body: formOf({ purpose: 'x' }) }))).toEqual(
+      refusal(422, message, { type: 'budget_exceeded' }),
+    );
+  });
+
+  it('500: an answer that is no file', async () => {
+    upstream.answer((response) => response.end('{"object":"list"}'));
+    const { traceId, headers } = aTrace();
+    const response = await send(app, 'POST', '/v1/files', { body: formOf({ purpose: 'x' }), headers });
+    const message = "The upstream's answer cannot be used: it is no file.";
+    expect(await answerOf(response)).toEqual(refusal(500, message, { type: 'internal_server_error' }));
+    expect(await left(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED' } }]);
+  });
+});
+
+describe('files.get', () => {
+  it.each(['/v1/files', '/files'])('200: the file as it is now (%s)', async (path) => {
+    const { id } = await upload(app);
+    const { traceId, headers } = aTrace();
+    const response = await send(app, 'GET', `${path}/${id}`, { headers });
+    expect(await answerOf(response)).toMatchObject([200, { id, object: 'file', filename: 'a.txt' }]);
+    expect(upstream.received.at(-1)?.path).toMatch(/^\/v1\/files\/up-\d+$/);
+    expect(await left(app, traceId)).toMatchObject([
+      { name: 'files.get assistant', spendRow: { callType: 'afile_retrieve', costUsd: '0', status: 'SUCCESS' } },
+    ]);
+  });
+});
+
+describe('files.content', () => {
+  it.each(['/v1/files', '/files'])('200: what is in it, as it comes (%s)', async (path) => {
+    const { id } = await upload(app);
+    const { traceId, headers } = aTrace();
+    const response = await send(app, 'GET', `${path}/${id}/content`, { headers });
+    expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([
+      200,
+      'application/jsonl',
+      '{"a":1}\n',
+    ]);
+    expect(upstream.received.at(-1)?.path).toMatch(/^\/v1\/files\/up-\d+\/content$/);
+    expect(await left(app, traceId)).toMatchObject([{ spendRow: { callType: 'afile_content', status: 'SUCCESS' } }]);
+  });
+
+  it('a reader who leaves takes the upstream along', async () => {
+    const { id } = await upload(app);
+    upstream.answer((response) => {
+      response.writeHead(200, { 'content-type': 'application/octet-stream' });
+      response.write('some');
+    });
+    const response = await send(app, 'GET', `/v1/files/${id}/content`);
+    await response.body?.cancel();
+    await expect(upstream.abandoned()).resolves.toBeUndefined();
+  });
+});
+
+describe('files.delete', () => {
+  it.each(['/v1/files', '/files'])('200: it is gone, there and here (%s)', async (path) => {
+    const { id } = await upload(app);
+    expect(await answerOf(await send(app, 'DELETE', `${path}/${id}`))).toEqual([
+      200,
+      { id, object: 'file', deleted: true },
+    ]);
+    const sent = upstream.received.at(-1);
+    expect([sent?.method, sent?.path]).toEqual(['DELETE', expect.stringMatching(/^\/v1\/files\/up-\d+$/)]);
+    expect(await answerOf(await send(app, 'GET', `/v1/files/${id}`))).toEqual(noFile(id));
+  });
+
+  it('404: one that the upstream no longer has is forgotten here as well', async () => {
+    const { id } = await upload(app);
+    upstream.answer((response) => {
+      response.statusCode = 404;
+      response.end('{"error":{"message":"gone","type":"invalid_request_error"}}');
+    });
+    const message = 'litellm.NotFoundError: NotFoundError: OpenAIException - gone';
+    expect(await answerOf(await send(app, 'DELETE', `/v1/files/${id}`))).toEqual(refusal(404, message));
+    const before = upstream.received.length;
+    expect(await answerOf(await send(app, 'DELETE', `/v1/files/${id}`))).toEqual(noFile(id));
+    expect(upstream.received.length).toBe(before);
+  });
+
+  it('403: a read-only administrator', async () => {
+    const { id } = await upload(app);
+    const key = await newKey(app, { user_role: 'proxy_admin_viewer' });
+    const message = 'Read-only administrators cannot change files and batches.';
+    const refused = refusal(403, message, { type: 'auth_error', param: 'None' });
+    expect(await answerOf(await send(app, 'DELETE', `/v1/files/${id}`, { key }))).toEqual(refused);
+    expect((await send(app, 'GET', `/v1/files/${id}`, { key })).status).toBe(200);
+  });
+});
+
+describe('files.list', () => {
+  it.each(['/v1/files', '/files'])("200: the caller's own, newest first (%s)", async (path) => {
+    const key = await newKey(app, {});
+    const ids: string[] = [];
+    for (const purpose of ['evals', 'user_data', 'evals']) ids.unshift((await upload(app, { purpose }, { key })).id);
+    const before = upstream.received.length;
+    const list = async (query: string) => await answerOf(await send(app, 'GET', `${path}${query}`, { key }));
+    const page = (data: readonly (string | undefined)[], has_more: boolean) => [
+      200,
+      {
+        object: 'list',
+        data: data.map((id) => expect.objectContaining({ id, object: 'file' })),
+        first_id: data[0] ?? null,
+        last_id: data.at(-1) ?? null,
+        has_more,
+      },
+    ];
+    expect(await list('')).toEqual(page(ids, false));
+    expect(await list('?limit=2')).toEqual(page(ids.slice(0, 2), true));
+    expect(await list(`?limit=2&after=${ids[1]}`)).toEqual(page(ids.slice(2), false));
+    expect(await list('?order=asc&purpose=evals')).toEqual(page([ids[2], ids[0]], false));
+    expect(await list('?purpose=none')).toEqual(page([], false));
+    expect(upstream.received.length).toBe(before);
+  });
+
+  it.each([
+    ['limit=0', 'limit', 'a whole number from 1 to 10000'],
+    ['limit=10001', 'limit', 'a whole number from 1 to 10000'],
+    ['limit=many', 'limit', 'a whole number from 1 to 10000'],
+    ['order=up', 'order', "'asc' or 'desc'"],
+  ])('400: %s', async (query, param, wanted) => {
+    const message = `/files: Invalid value for parameter '${param}': it must be ${wanted}.`;
+    expect(await answerOf(await send(app, 'GET', `/v1/files?${query}`))).toEqual(refusal(400, message, { param }));
+  });
+});

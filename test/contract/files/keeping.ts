@@ -1,0 +1,107 @@
+import type { FaultServer } from '../../support/fault-server.ts';
+import type { TestApp } from '../../support/start-app.ts';
+
+export const CREDENTIAL = 'sk-upstream-credential-0123456789';
+
+/** A configuration with one account at an upstream, another at the same, and one at a host of another name. */
+export const configOver = (upstream: FaultServer, general: Record<string, unknown> = {}) => {
+  const params = { api_base: `${upstream.url}/v1`, api_key: CREDENTIAL };
+  return {
+    general_settings: general,
+    model_list: [
+      { model_name: 'assistant', litellm_params: { model: 'openai/up-1', ...params } },
+      { model_name: 'second', litellm_params: { model: 'openai/up-2', ...params } },
+      { model_name: 'apart', litellm_params: { model: 'openai/up-3', ...params, api_key: `${CREDENTIAL}-apart` } },
+      { model_name: 'team/*', litellm_params: { model: 'openai/*', ...params } },
+      { model_name: 'hosted', litellm_params: { model: 'groq/up-4', ...params, api_key: `${CREDENTIAL}-groq` } },
+    ],
+  };
+};
+
+/** Which credential a call to the upstream carried. */
+export const accountOf = (upstream: FaultServer): string | undefined =>
+  upstream.received.at(-1)?.headers.authorization?.replace(`Bearer ${CREDENTIAL}`, 'account');
+
+const SHOWN_FILE = { object: 'file', bytes: 5, created_at: 1, filename: 'a.txt', status: 'processed' };
+const SHOWN_BATCH = { object: 'batch', endpoint: '/v1/chat/completions', completion_window: '24h', created_at: 2 };
+
+/** An upstream that keeps whatever it is given; what it shows of a batch the test decides. */
+export function keeping(upstream: FaultServer, batch: Record<string, unknown> = { status: 'validating' }): void {
+  upstream.answer((response, _socket, { method, path, body }) => {
+    const [, , kind, id = `up-${upstream.received.length}`, more] = path.split('/');
+    response.setHeader('content-type', 'application/json');
+    if (more === 'content') {
+      response.setHeader('content-type', 'application/jsonl');
+      return response.end('{"a":1}\n');
+    }
+    if (kind === 'batches') {
+      const { input_file_id = 'up-lines', metadata } = (body === '' ? {} : JSON.parse(body)) as Record<string, unknown>;
+      return response.end(JSON.stringify({ id, ...SHOWN_BATCH, input_file_id, ...batch, metadata }));
+    }
+    if (method === 'DELETE') return response.end(JSON.stringify({ id, object: 'file', deleted: true }));
+    const purpose = /name="purpose"\r\n\r\n(.*)\r\n/.exec(body)?.[1] ?? 'user_data';
+    return response.end(JSON.stringify({ id, ...SHOWN_FILE, purpose }));
+  });
+}
+
+/** The form of an upload. */
+export function formOf(fields: Record<string, string>, content: string | Buffer | null = 'hello'): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.append(name, value);
+  if (content !== null) form.append('file', new Blob([content as BlobPart]), 'a.txt');
+  return form;
+}
+
+/** Sends something to a path, as the holder of a key. */
+export async function send(
+  app: TestApp,
+  method: string,
+  path: string,
+  options: { readonly key?: string; readonly body?: FormData | string; readonly headers?: Record<string, string> } = {},
+): Promise<Response> {
+  const { key = app.adminKey, body, headers } = options;
+  return await fetch(`${app.url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${key}`, ...headers },
+    ...(body === undefined ? {} : { body }),
+  });
+}
+
+/** Status and body of an answer. */
+export const answerOf = async (response: Response): Promise<readonly [number, unknown]> => [
+  response.status,
+  await response.json(),
+];
+
+/** What a refusal of the proxy looks like. */
+export const refusal = (
+  status: number,
+  message: unknown,
+  { type = 'invalid_request_error', param = null }: { type?: string | null; param?: string | null } = {},
+): readonly [number, unknown] => [status, { error: { message, type, param, code: String(status) } }];
+
+export async function newKey(app: TestApp, draft: object): Promise<string> {
+  const made = await app.call('POST', '/key/generate', draft);
+  return ((await made.json()) as { key: string }).key;
+}
+
+export async function upload(
+  app: TestApp,
+  fields: Record<string, string> = { purpose: 'user_data' },
+  options: { readonly key?: string; readonly content?: string; readonly headers?: Record<string, string> } = {},
+): Promise<{ readonly id: string; readonly [member: string]: unknown }> {
+  const { content = 'hello', ...rest } = options;
+  const response = await send(app, 'POST', '/v1/files', { ...rest, body: formOf(fields, content) });
+  const shown = (await response.json()) as { id: string };
+  if (response.status !== 200) throw new Error(JSON.stringify(shown));
+  return shown;
+}
+
+/** One line of a file for batches. */
+export const lineFor = (model: unknown, more: object = {}): string =>
+  JSON.stringify({
+    custom_id: '1',
+    method: 'POST',
+    url: '/v1/chat/completions',
+    body: { model, messages: [], ...more },
+  });

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+import { aTrace, left } from '../inference/left.ts';
+import { answerOf, configOver, CREDENTIAL, formOf, keeping, newKey, refusal, send, upload } from './keeping.ts';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+let app: TestApp;
+let upstream: FaultServer;
+
+beforeAll(async () => {
+  upstream = await startFaultServer();
+  app = await startApp({ config: configOver(upstream) });
+});
+
+beforeEach(() => keeping(upstream));
+
+afterAll(async () => {
+  await app.stop();
+  await upstream.stop();
+});
+
+const noFile = (id: string) => refusal(404, `No such File object: ${id}`, { type: 'not_found_error' });
+
+/** The rows about one file, and how each is asked. */
+const ABOUT = [
+  { row: 'files.get', method: 'GET', tail: '' },
+  { row: 'files.content', method: 'GET', tail: '/content' },
+  { row: 'files.delete', method: 'DELETE', tail: '' },
+] as const;
+
+describe.each(ABOUT)('$row', ({ method, tail }) => {
+  const ask = (id: string, options = {}) => send(app, method, `/v1/files/${id}${tail}`, options);
+
+  it('404: a file of another key, of another team, and one that never was', async () => {
+    const owner = await newKey(app, {});
+    const { id } = await upload(app, { purpose: 'x' }, { key: owner });
+    const stranger = await newKey(app, {});
+    const member = await newKey(app, { team_id: 'a-team' });
+    const before = upstream.received.length;
+    for (const key of [stranger, member]) expect(await answerOf(await ask(id, { key }))).toEqual(noFile(id));
+    expect(await answerOf(await ask('file-none', { key: owner }))).toEqual(noFile('file-none'));
+    expect(upstream.received.length).toBe(before);
+  });
+
+  it('200: a file of the team, and any file for an administrator', async () => {
+    const team = { team_id: `team-${method}${tail}` };
+    const owner = await newKey(app, team);
+    const { id } = await upload(app, { purpose: 'x' }, { key: owner });
+    const { id: second } = await upload(app, { purpose: 'x' }, { key: owner });
+    expect((await ask(id, { key: await newKey(app, team) })).status).toBe(200);
+    expect((await ask(second)).status).toBe(200);
+  });
+
+  it('404: a batch is no file', async () => {
+    const { id } = await upload(app, { purpose: 'x' });
+    const batch = id.replace('file-', 'batch_');
+    expect(await answerOf(await ask(batch))).toEqual(noFile(batch));
+  });
+});
+
+/** Every row that calls an upstream. */
+const CALLING = [{ row: 'files.create', method: 'POST', tail: '' }, ...ABOUT] as const;
+
+describe.each(CALLING)('$row', ({ row, method, tail }) => {
+  const ask = async (options: { key?: string; headers?: Record<string, string> } = {}, id?: string) =>
+    row === 'files.create'
+      ? await send(app, 'POST', '/v1/files', { ...options, body: formOf({ purpose: 'x' }) })
+      : await send(app, method, `/v1/files/${id}${tail}`, options);
+
+  it.each([
+    [429, 'RateLimitError'],
+    [500, 'InternalServerError'],
+    [503, 'ServiceUnavailableError'],
+  ])('%i of the upstream is passed on, and its call leaves one row', async (status, kind) => {
+    const { id } = await upload(app);
+    upstream.answer((response) => {
+      response.statusCode = status;
+      response.end(JSON.stringify({ error: { message: `no ${CREDENTIAL}`, type: 't' } }));
+    });
+    const { traceId, headers } = aTrace();
+    const response = await ask({ headers }, id);
+    expect(response.headers.get('x-litellm-call-id')).toMatch(UUID);
+    expect(await answerOf(response)).toEqual(
+      refusal(status, `litellm.${kind}: ${kind}: OpenAIException - no <secret>`, { type: 't' }),
+    );
+    expect(await left(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', costUsd: null } }]);
+  });
+});
+
+describe.each([...CALLING, { row: 'files.list', method: 'GET', tail: null }] as const)('$row', ({ method, tail }) => {
+  it('401: a key nobody knows', async () => {
+    const path = tail === null || method === 'POST' ? '/v1/files' : `/v1/files/file-x${tail}`;
+    expect(await answerOf(await send(app, method, path, { key: 'sk-nobody-knows-this' }))).toEqual(
+      refusal(401, expect.stringMatching(/^Authentication Error, Invalid proxy server token passed\. /), {
+        type: 'token_not_found_in_db',
+        param: 'key',
+      }),
+    );
+  });
+});

@@ -1,0 +1,123 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Visibility } from '../../src/domain/caller.ts';
+import type {
+  ObjectPage,
+  UpstreamObject,
+  UpstreamObjectStore,
+} from '../../src/domain/upstream-objects/upstream-object.ts';
+import type { Engine, ScratchDatabase } from './engines.ts';
+
+const KEY = 'a'.repeat(64);
+const ALL: Visibility = { kind: 'all' };
+const PAGE: ObjectPage = { kind: 'file', purpose: null, after: null, limit: 10, oldestFirst: false };
+
+const anObject = (differing: Partial<UpstreamObject> = {}): UpstreamObject => ({
+  id: 'file-1',
+  kind: 'file',
+  deploymentId: 'deployment-1',
+  upstreamId: `up-${differing.id ?? 'file-1'}`,
+  owner: { teamId: '', keyHash: KEY },
+  createdAt: new Date('2026-11-21T00:00:00.001Z'),
+  purpose: 'batch',
+  shown: { id: 'up-1', filename: 'it\'s "ä" ? \u0000', bytes: 2 },
+  ...differing,
+});
+
+/** What every UpstreamObjectStore promises. */
+export function upstreamObjectStoreSuite(engine: Engine): void {
+  describe.skipIf(engine.missing !== null)(`UpstreamObjectStore on ${engine.name}`, () => {
+    let scratch: ScratchDatabase;
+    let objects: UpstreamObjectStore;
+    beforeAll(async () => {
+      scratch = await engine.create();
+      objects = (await scratch.open()).upstreamObjects;
+    });
+    afterEach(() => scratch.clear());
+    afterAll(() => scratch.remove());
+
+    const ids = async (visibility: Visibility, page: Partial<ObjectPage> = {}): Promise<readonly string[]> =>
+      (await objects.list(visibility, { ...PAGE, ...page })).map(({ id }) => id);
+
+    it.each([
+      anObject(),
+      anObject({ kind: 'batch', purpose: null, shown: null, owner: { teamId: 't', keyHash: KEY } }),
+    ])('gives an object back as it was added', async (object) => {
+      await objects.add(object);
+      expect(await objects.find('file-1')).toEqual(object);
+    });
+
+    it('keeps what is known of an object of the upstream, whoever adds it again', async () => {
+      await objects.add(anObject());
+      await objects.add(anObject({ id: 'file-2', upstreamId: 'up-file-1', owner: { teamId: 'thief', keyHash: KEY } }));
+      await objects.add(anObject({ id: 'file-3', upstreamId: 'up-file-1', deploymentId: 'deployment-2' }));
+      expect([await objects.find('file-2'), await objects.find('file-1')]).toEqual([null, anObject()]);
+      expect(await objects.findAtUpstream('deployment-1', ['up-file-1', 'up-none', "'"])).toEqual([anObject()]);
+      expect(await objects.findAtUpstream('deployment-1', [])).toEqual([]);
+    });
+
+    it('gives one of two who add the same object at once the name', async () => {
+      const other = (await scratch.open()).upstreamObjects;
+      await Promise.all([objects.add(anObject()), other.add(anObject({ id: 'file-2', upstreamId: 'up-file-1' }))]);
+      expect(await objects.findAtUpstream('deployment-1', ['up-file-1'])).toHaveLength(1);
+      expect(await ids(ALL)).toHaveLength(1);
+    });
+
+    it('shows an object as it was shown last', async () => {
+      await objects.add(anObject({ shown: null }));
+      await objects.show('file-1', { status: 'processed' });
+      expect((await objects.find('file-1'))?.shown).toEqual({ status: 'processed' });
+    });
+
+    it('forgets what was removed, but not what it was called', async () => {
+      await objects.add(anObject());
+      await objects.remove('file-1', new Date());
+      expect([await objects.find('file-1'), await ids(ALL)]).toEqual([null, []]);
+      expect(await objects.findAtUpstream('deployment-1', ['up-file-1'])).toEqual([anObject()]);
+    });
+
+    it('lists to a reader what is theirs', async () => {
+      const other = { teamId: '', keyHash: 'b'.repeat(64) };
+      await objects.add(anObject());
+      await objects.add(anObject({ id: 'file-2', owner: other }));
+      await objects.add(anObject({ id: 'file-3', owner: { teamId: 't', keyHash: KEY } }));
+      await objects.add(anObject({ id: 'batch_1', kind: 'batch' }));
+      expect({
+        all: await ids(ALL),
+        team: await ids({ kind: 'team', teamId: 't' }),
+        key: await ids({ kind: 'key', keyHash: KEY }),
+        nobody: await ids({ kind: 'key', keyHash: 'c'.repeat(64) }),
+        batches: await ids(ALL, { kind: 'batch' }),
+      }).toEqual({
+        all: ['file-3', 'file-2', 'file-1'],
+        team: ['file-3'],
+        key: ['file-1'],
+        nobody: [],
+        batches: ['batch_1'],
+      });
+    });
+
+    it('pages newest first or oldest first, also within one millisecond, and by what files are for', async () => {
+      for (const [index, purpose] of ['batch', 'user_data', 'batch', 'batch'].entries())
+        await objects.add(
+          anObject({ id: `file-${index}`, purpose, createdAt: new Date(index < 2 ? 1_000 : 1_000 + index) }),
+        );
+      expect({
+        first: await ids(ALL, { limit: 2 }),
+        second: await ids(ALL, { limit: 2, after: 'file-2' }),
+        end: await ids(ALL, { after: 'file-0' }),
+        oldest: await ids(ALL, { oldestFirst: true, limit: 3 }),
+        after: await ids(ALL, { oldestFirst: true, after: 'file-1' }),
+        purpose: await ids(ALL, { purpose: 'user_data' }),
+        unknown: await ids(ALL, { after: 'file-x' }),
+      }).toEqual({
+        first: ['file-3', 'file-2'],
+        second: ['file-1', 'file-0'],
+        end: [],
+        oldest: ['file-0', 'file-1', 'file-2'],
+        after: ['file-2', 'file-3'],
+        purpose: ['file-1'],
+        unknown: [],
+      });
+    });
+  });
+}

@@ -1,0 +1,158 @@
+import { describe, expect, it } from 'vitest';
+import type { CatalogEntry, CatalogSnapshot } from '../../../src/domain/catalog/catalog.ts';
+import { modelOfVariant, variantIds } from '../../../src/domain/catalog/image-prices.ts';
+import type { Usage } from '../../../src/domain/chat/chat.ts';
+import type { Deployment } from '../../../src/domain/chat/provider.ts';
+import type { Measured } from '../../../src/domain/inference/measured.ts';
+import { usdText } from '../../../src/domain/money.ts';
+import { createPricer } from '../../../src/gateway/price.ts';
+import { aDeployment } from '../../support/chat.ts';
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** Rows as the map writes them. */
+const ROWS: Readonly<Record<string, Row>> = {
+  'dall-e-2': { input_cost_per_image: 0.02 },
+  '256-x-256/dall-e-2': { input_cost_per_pixel: 2.4414e-7, output_cost_per_pixel: 0 },
+  '1024-x-1024/dall-e-2': { input_cost_per_pixel: 1.9e-8, output_cost_per_pixel: 0 },
+  'dall-e-3': { input_cost_per_image: 0.04 },
+  'standard/1024-x-1024/dall-e-3': { input_cost_per_pixel: 3.81469e-8, output_cost_per_pixel: 0 },
+  'hd/1024-x-1792/dall-e-3': { input_cost_per_pixel: 6.539e-8, output_cost_per_pixel: 0 },
+  'azure/hd/1024-x-1024/dall-e-3': { input_cost_per_pixel: 7.629e-8, output_cost_per_token: 0 },
+  'gpt-image-1': { input_cost_per_token: 5e-6, input_cost_per_image_token: 1e-5, output_cost_per_image_token: 4e-5 },
+  'high/1024-x-1024/gpt-image-1': { input_cost_per_image: 0.167, input_cost_per_pixel: 1.59263611e-7 },
+  titan: { input_cost_per_image: 0, output_cost_per_image: 0.008 },
+  'gemini-image': {
+    input_cost_per_image: 0.0011,
+    input_cost_per_token: 2e-6,
+    output_cost_per_image: 0.134,
+    output_cost_per_image_token: 1.2e-4,
+    output_cost_per_token: 1.2e-5,
+  },
+  'whisper-1': { input_cost_per_second: 0.0001, output_cost_per_second: 0.0001 },
+  'groq/whisper-large-v3': { input_cost_per_second: 3.083e-5, output_cost_per_second: 0 },
+  transcribe: { input_cost_per_token: 1.25e-6, input_cost_per_audio_token: 2.5e-6, output_cost_per_token: 5e-6 },
+  'out-second': { output_cost_per_second: 0.5 },
+};
+
+const entries: readonly CatalogEntry[] = Object.entries(ROWS).map(([id, row]) => ({
+  id,
+  provider: null,
+  mode: null,
+  row,
+}));
+const CATALOG: CatalogSnapshot = {
+  id: 'test',
+  takenAt: new Date(0),
+  source: 'embedded',
+  entries,
+  find: (id) => entries.find((entry) => entry.id === id) ?? null,
+};
+
+function cost(
+  model: string,
+  used: { usage?: Partial<Usage>; measured?: Measured },
+  differing: Partial<Deployment> = {},
+) {
+  const usage = used.usage && {
+    inputTokens: 0,
+    outputTokens: 0,
+    cacheReadTokens: 0,
+    cacheWriteTokens: 0,
+    reasoningTokens: 0,
+    ...used.usage,
+  };
+  const measured = used.measured === undefined ? {} : { measured: used.measured };
+  const deployment = aDeployment({ upstreamModel: model, modelGroup: 'public', ...differing });
+  const priced = createPricer(() => CATALOG)(deployment, { usage: usage ?? null, ...measured });
+  return priced === null ? null : usdText(priced);
+}
+
+const pictures = (count: number, size: string | null = null, quality: string | null = null): Measured => ({
+  unit: 'image',
+  count,
+  size,
+  quality,
+});
+
+describe('pictures', () => {
+  it.each([
+    ['of no size that was said, at the price of the model', 'dall-e-2', pictures(3), '0.06'],
+    ['of a size, at the price of the size', 'dall-e-2', pictures(2, '256x256'), '0.03199991808'],
+    ['of a size and the usual quality', 'dall-e-2', pictures(1, '1024x1024', 'standard'), '0.019922944'],
+    ['of a size, where only the usual quality has a price', 'dall-e-3', pictures(1, '1024x1024'), '0.039999923814'],
+    ['of a better quality', 'dall-e-3', pictures(1, '1024x1792', 'hd'), '0.11999117312'],
+    ['of a size nobody prices', 'dall-e-3', pictures(1, '512x512'), null],
+    ['of a quality nobody prices', 'dall-e-2', pictures(1, '1024x1024', 'hd'), null],
+    ['of a size the model chose itself', 'dall-e-3', pictures(1, 'auto', 'auto'), null],
+    ['by the piece, where the map says the same twice', 'gpt-image-1', pictures(2, '1024x1024', 'high'), '0.334'],
+    ['without tokens, of a model sold by tokens', 'gpt-image-1', pictures(1), null],
+    ['of a model without sizes, whatever was said', 'titan', pictures(4, '2048x2048', 'auto'), '0.032'],
+    ['at the price of output, where input has one as well', 'gemini-image', pictures(1), '0.134'],
+    ['of an unheard model', 'unheard', pictures(1, '1024x1024'), null],
+    ['none at all', 'titan', pictures(0), '0'],
+  ])('%s', (_what, model, measured, expected) => {
+    expect(cost(model, { measured })).toBe(expected);
+  });
+
+  it('are at the price of their host, which may have nothing but sizes', () => {
+    const measured = pictures(1, '1024x1024', 'hd');
+    expect(cost('dall-e-3', { measured }, { provider: 'azure' })).toBe('0.07999586304');
+    expect(cost('my-deployment', { measured }, { provider: 'azure', baseModel: 'azure/dall-e-3' })).toBeNull();
+  });
+
+  it('are at the price of the configuration, of whatever kind they are', () => {
+    const measured = pictures(2, '1x1', 'odd');
+    expect(cost('dall-e-3', { measured }, { priceOverrides: { output_cost_per_image: 0.5 } })).toBe('1');
+    expect(cost('dall-e-3', { measured }, { priceOverrides: { input_cost_per_pixel: 0.25 } })).toBe('0.5');
+    expect(cost('dall-e-3', { measured: pictures(1) }, { priceOverrides: { input_cost_per_pixel: 0.25 } })).toBeNull();
+  });
+
+  it('are billed by their tokens where those were counted', () => {
+    const usage = { inputTokens: 60, outputTokens: 1000, image: { inputTokens: 50, outputTokens: 1000 } };
+    expect(cost('gpt-image-1', { usage, measured: pictures(1, '1024x1024', 'high') })).toBe('0.04055');
+    expect(cost('gemini-image', { usage: { ...usage, outputTokens: 1100 }, measured: pictures(1) })).toBe('0.12132');
+    // Text out of a model that the map prices for pictures alone.
+    expect(cost('gpt-image-1', { usage: { ...usage, outputTokens: 1100 } })).toBeNull();
+    expect(cost('dall-e-2', { usage, measured: pictures(1) })).toBe('0.02');
+  });
+});
+
+describe('seconds of sound', () => {
+  const seconds = (count: number): Measured => ({ unit: 'second', count });
+
+  it.each([
+    ['once, where the map has the price on both sides', 'whisper-1', 12, '0.0012'],
+    ['with fractions', 'whisper-1', 8.470000267, '0.000847'],
+    ['at the price of their host', 'whisper-large-v3', 60, '0.0018498'],
+    ['at the price of output, where input has none', 'out-second', 2, '1'],
+    ['of a model sold by tokens', 'transcribe', 10, null],
+    ['none at all', 'whisper-1', 0, '0'],
+  ])('%s', (_what, model, count, expected) => {
+    const provider = model === 'whisper-large-v3' ? { provider: 'groq' } : {};
+    expect(cost(model, { measured: seconds(count) }, provider)).toBe(expected);
+  });
+
+  it('are not billed beside tokens', () => {
+    const usage = {
+      inputTokens: 100,
+      outputTokens: 10,
+      audio: { inputTokens: 90, outputTokens: 0, cacheReadTokens: 0 },
+    };
+    expect(cost('transcribe', { usage, measured: seconds(10) })).toBe('0.0002875');
+  });
+});
+
+it('the entries of the map for sizes are told from models', () => {
+  expect(
+    ['azure/hd/1024-x-1792/dall-e-3', '512-x-512/dall-e-2', 'low/1024-x-1024/gpt-image-1', 'dall-e-3', '1-x-1/'].map(
+      modelOfVariant,
+    ),
+  ).toEqual(['azure/dall-e-3', 'dall-e-2', 'gpt-image-1', null, null]);
+  expect(variantIds('azure/', 'm', { size: '1x2', quality: null })).toEqual([
+    'azure/1-x-2/m',
+    'azure/standard/1-x-2/m',
+  ]);
+  expect(variantIds('', 'm', { size: '1x2', quality: 'hd' })).toEqual(['hd/1-x-2/m']);
+  expect(variantIds('', 'm', { size: 'auto', quality: 'hd' })).toEqual([]);
+});

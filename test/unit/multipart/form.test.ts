@@ -1,0 +1,319 @@
+import { describe, expect, it } from 'vitest';
+import { InvalidInput } from '../../../src/domain/errors.ts';
+import { contentTypeOf, fieldsOf, readForm, withParts } from '../../../src/wire/multipart/form.ts';
+import { randomFrom } from '../../support/random.ts';
+
+const TYPE = 'multipart/form-data; boundary=b';
+const FILE = 'Content-Disposition: form-data; name="file"; filename="a.bin"\r\nContent-Type: audio/wav';
+const field = (name: string): string => `Content-Disposition: form-data; name="${name}"`;
+
+/** A form of parts given as headers and content. */
+const form = (parts: readonly (readonly [string, string | Buffer])[], boundary = 'b'): Buffer =>
+  Buffer.concat([
+    ...parts.flatMap(([headers, content]) => [
+      Buffer.from(`--${boundary}\r\n${headers}\r\n\r\n`),
+      Buffer.from(content),
+      Buffer.from('\r\n'),
+    ]),
+    Buffer.from(`--${boundary}--\r\n`),
+  ]);
+
+const fields = (bytes: Buffer, type = TYPE): unknown => fieldsOf(readForm(bytes, type));
+
+function refusal(run: () => unknown): unknown {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof InvalidInput) return [error.message, error.issues[0]?.path, error.issues[0]?.rule];
+    throw error;
+  }
+  return 'read';
+}
+
+describe('a form', () => {
+  it('is read as the object that JSON would have had, files by their names', () => {
+    const bytes = form([
+      [field('model'), 'whisper'],
+      [FILE, 'RIFF'],
+      [field('include[]'), 'a'],
+      [field('include[]'), 'b'],
+      [field('timestamp_granularities[]'), 'word'],
+      [field('prompt'), ''],
+      [field('expires_after[seconds]'), '3600'],
+    ]);
+    expect(fields(bytes)).toEqual({
+      model: 'whisper',
+      file: { filename: 'a.bin', contentType: 'audio/wav', bytes: 4 },
+      include: ['a', 'b'],
+      timestamp_granularities: ['word'],
+      prompt: '',
+      'expires_after[seconds]': '3600',
+    });
+  });
+
+  it('takes several files of one name for a list', () => {
+    const image = (name: string): string => `Content-Disposition: form-data; name="image"; filename="${name}"`;
+    expect(
+      fields(
+        form([
+          [image('1'), 'x'],
+          [image('2'), 'y'],
+        ]),
+      ),
+    ).toEqual({
+      image: [
+        { filename: '1', contentType: null, bytes: 1 },
+        { filename: '2', contentType: null, bytes: 1 },
+      ],
+    });
+  });
+
+  it.each([
+    ['a quoted boundary', form([[field('a'), '1']], "a b'c"), 'multipart/form-data; charset=utf-8; boundary="a b\'c"'],
+    [
+      'another case',
+      form([[field('a').toUpperCase().replace('NAME="A"', 'name="a"'), '1']]),
+      'Multipart/Form-Data;BOUNDARY=b',
+    ],
+    ['a bare name', form([['content-disposition:form-data;name=a', '1']]), TYPE],
+    ['a first line break', Buffer.concat([Buffer.from('\r\n'), form([[field('a'), '1']])]), TYPE],
+    ['spaces after the boundary', Buffer.from(`--b \t\r\n${field('a')}\r\n\r\n1\r\n--b--`), TYPE],
+    ['an encoding that encodes nothing', form([[`${field('a')}\r\nContent-Transfer-Encoding: 8bit`, '1']]), TYPE],
+    ['a header nobody knows', form([[`X-Note: x; y="\r\n${field('a')}`, '1']]), TYPE],
+  ])('is read with %s', (_what, bytes, type) => {
+    expect(fields(bytes, type)).toEqual({ a: '1' });
+  });
+
+  it.each([
+    ['', { file: { filename: '', contentType: null, bytes: 1 } }],
+    ['naïve 音.wav', { file: { filename: 'naïve 音.wav', contentType: null, bytes: 1 } }],
+    ['C:\\dir\\a.wav', { file: { filename: 'C:\\dir\\a.wav', contentType: null, bytes: 1 } }],
+  ])('keeps the name %j of a file', (name, expected) => {
+    expect(fields(form([[`${field('file')}; filename="${name}"`, 'x']]))).toEqual(expected);
+  });
+
+  it("decodes a file's name as RFC 5987 writes it, and keeps one that is not written so", () => {
+    const named = (value: string): unknown =>
+      (fields(form([[`${field('file')}; filename*=${value}`, 'x']])) as { file: { filename: string } }).file.filename;
+    expect([named("UTF-8''a%20%C3%A9.wav"), named("UTF-8''%E9"), named('plain')]).toEqual([
+      'a é.wav',
+      "UTF-8''%E9",
+      'plain',
+    ]);
+  });
+
+  it.each([
+    ['no boundary', form([]), 'multipart/form-data', 'its content type names no boundary'],
+    ['an empty boundary', form([]), 'multipart/form-data; boundary=""', 'its boundary is not one that RFC 2046 allows'],
+    [
+      'a boundary that ends in a space',
+      form([]),
+      'multipart/form-data; boundary="b "',
+      'its boundary is not one that RFC 2046 allows',
+    ],
+    [
+      'a boundary too long',
+      form([]),
+      `multipart/form-data; boundary=${'b'.repeat(71)}`,
+      'its boundary is not one that RFC 2046 allows',
+    ],
+    [
+      'two boundaries',
+      form([]),
+      'multipart/form-data; boundary=b; boundary=c',
+      'a header has the parameter boundary twice',
+    ],
+    ['another boundary', form([], 'c'), TYPE, 'it does not begin with its boundary'],
+    ['nothing in it', Buffer.from(''), TYPE, 'it does not begin with its boundary'],
+    ['a preamble', Buffer.concat([Buffer.from('hello\r\n'), form([])]), TYPE, 'it does not begin with its boundary'],
+    ['an epilogue', Buffer.concat([form([]), Buffer.from('x')]), TYPE, 'something follows its end'],
+    [
+      'a boundary that goes on',
+      Buffer.from(`--bc\r\n${field('a')}\r\n\r\n1\r\n--b--`),
+      TYPE,
+      'its boundary is followed by something else',
+    ],
+    [
+      'line breaks of one byte',
+      Buffer.from(`--b\n${field('a')}\n\n1\n--b--\n`),
+      TYPE,
+      'its boundary is followed by something else',
+    ],
+    [
+      'headers without an end',
+      Buffer.from(`--b\r\n${field('a')}\r\n--b--`),
+      TYPE,
+      'the headers of a part do not end, or are too long',
+    ],
+    [
+      'headers that are too long',
+      form([[`${field('a')}\r\nX: ${'x'.repeat(17_000)}`, '1']]),
+      TYPE,
+      'the headers of a part do not end, or are too long',
+    ],
+    ['no end', Buffer.from(`--b\r\n${field('a')}\r\n\r\n1\r\n`), TYPE, 'it does not end with its boundary'],
+    [
+      'one line break for two',
+      Buffer.from(`--b\r\n${field('a')}\r\n\r\n--b--`),
+      TYPE,
+      'it does not end with its boundary',
+    ],
+    [
+      'a part without headers',
+      Buffer.from('--b\r\n\r\n1\r\n--b--'),
+      TYPE,
+      'the headers of a part do not end, or are too long',
+    ],
+    [
+      'a folded header',
+      form([['Content-Disposition: form-data;\r\n name="a"', '1']]),
+      TYPE,
+      'a part has a broken header',
+    ],
+    ['a control character', form([[field('a\u0000'), '1']]), TYPE, 'a part has a broken header'],
+    [
+      'a header twice',
+      form([[`${field('a')}\r\n${field('model')}`, '1']]),
+      TYPE,
+      'a part has the header Content-Disposition twice',
+    ],
+    [
+      'no disposition',
+      form([['Content-Type: text/plain', '1']]),
+      TYPE,
+      'a part has no Content-Disposition of form-data',
+    ],
+    [
+      'another disposition',
+      form([['Content-Disposition: attachment; name="a"', '1']]),
+      TYPE,
+      'a part has no Content-Disposition of form-data',
+    ],
+    ['no name', form([['Content-Disposition: form-data; filename="a"', '1']]), TYPE, 'a part has no name'],
+    ['an empty name', form([[field(''), '1']]), TYPE, 'a part has no name'],
+    ['two names', form([[`${field('a')}; name="model"`, '1']]), TYPE, 'a header has the parameter name twice'],
+    ['an encoded name', form([[`${field('a')}; name*=UTF-8''model`, '1']]), TYPE, 'the name of a part is encoded'],
+    ['an escaped quote', form([[`${field('a')}; filename="x\\"; y="`, '1']]), TYPE, 'a header has a broken parameter'],
+    [
+      'a quote that stays open',
+      form([['Content-Disposition: form-data; name="a', '1']]),
+      TYPE,
+      'a header has a broken parameter',
+    ],
+    [
+      'an encoding',
+      form([[`${field('a')}\r\nContent-Transfer-Encoding: base64`, 'MQ==']]),
+      TYPE,
+      'the part "a" has a Content-Transfer-Encoding',
+    ],
+    [
+      'a field twice',
+      form([
+        [field('model'), 'a'],
+        [field('model'), 'b'],
+      ]),
+      TYPE,
+      'the field "model" comes twice',
+    ],
+    ['a field that is no text', form([[field('model'), Buffer.from([0xff])]]), TYPE, 'the field "model" is not UTF-8'],
+    ['a field too long', form([[field('model'), 'x'.repeat(1024 * 1024 + 1)]]), TYPE, 'the field "model" is too long'],
+    [
+      'too many parts',
+      form(Array.from({ length: 513 }, (_, index) => [field(`f${index}`), ''] as const)),
+      TYPE,
+      'it has more than 512 parts',
+    ],
+  ])('with %s is refused', (_what, bytes, type, reason) => {
+    expect(refusal(() => fields(bytes, type))).toEqual([
+      `The request body is not a valid form: ${reason}.`,
+      ['request_body'],
+      'multipart',
+    ]);
+  });
+
+  it('may have as many parts as are allowed, and a field as long', () => {
+    const parts = Array.from({ length: 511 }, (_, index) => [field(`f${index}`), ''] as const);
+    const long = [field('long'), 'x'.repeat(1024 * 1024)] as const;
+    expect(readForm(form([...parts, long]), TYPE).parts).toHaveLength(512);
+    expect((fields(form([long])) as { long: string }).long).toHaveLength(1024 * 1024);
+  });
+});
+
+describe('a form with fields changed', () => {
+  const bytes = form([
+    [field('model'), 'public'],
+    [FILE, Buffer.from([0xff, 0, 0x0d, 0x0a, 0x2d, 0x2d])],
+    [field('tags'), 'x'],
+    [field('prompt'), 'é'],
+  ]);
+
+  it('keeps the bytes of every other part, without copying them', () => {
+    const read = readForm(bytes, TYPE);
+    const change = ({ name }: { name: string }) => (name === 'model' ? 'up-1' : name === 'tags' ? null : undefined);
+    const pieces = withParts(read, change, { stream: 'true' });
+    expect(Buffer.concat(pieces)).toEqual(
+      form([
+        [field('model'), 'up-1'],
+        [FILE, Buffer.from([0xff, 0, 0x0d, 0x0a, 0x2d, 0x2d])],
+        [field('prompt'), 'é'],
+        [field('stream'), 'true'],
+      ]),
+    );
+    expect(pieces.filter(({ buffer }) => buffer === bytes.buffer)).toHaveLength(2);
+  });
+
+  it('is the same form when nothing is changed', () => {
+    expect(Buffer.concat(withParts(readForm(bytes, TYPE), () => undefined))).toEqual(bytes);
+  });
+
+  it.each([
+    ['b', 'multipart/form-data; boundary=b'],
+    ['a b', 'multipart/form-data; boundary="a b"'],
+  ])('says its boundary %j as readers take it', (boundary, expected) => {
+    expect(contentTypeOf(readForm(form([], boundary), `multipart/form-data; boundary="${boundary}"`))).toBe(expected);
+  });
+});
+
+const BOUNDARY_CHARACTERS = "0aZ'()+_,-./:=?";
+
+it('any content between any boundary comes back as it was, byte for byte', () => {
+  for (let seed = 1; seed <= 400; seed += 1) {
+    const below = randomFrom(seed);
+    const pick = (text: string): string => text[below(text.length)] ?? '';
+    const boundary = Array.from({ length: 1 + below(20) }, () => pick(BOUNDARY_CHARACTERS)).join('');
+    // Made of what delimiters are made of, so that near misses are frequent.
+    const alphabet = ['\r', '\n', '-', '--', `--${boundary}`.slice(0, -1), boundary.slice(1), '\u0000', 'x'];
+    const content = (): string => Array.from({ length: below(40) }, () => alphabet[below(alphabet.length)]).join('');
+    const isSafe = (text: string): boolean => !`\r\n${text}\r\n`.includes(`\r\n--${boundary}`);
+    const contents = Array.from({ length: below(5) }, content).filter(isSafe);
+    const bytes = form(
+      contents.map((text, index) => [`${field(`f${index}`)}; filename="x"`, Buffer.from(text, 'latin1')] as const),
+      boundary,
+    );
+    const read = readForm(bytes, `multipart/form-data; boundary="${boundary}"`);
+    expect(read.parts.map(({ bodyStart, bodyEnd }) => bytes.toString('latin1', bodyStart, bodyEnd))).toEqual(contents);
+    const spliced = Buffer.concat(withParts(read, ({ name }) => (name === 'f1' ? 'new' : undefined)));
+    const after = readForm(spliced, contentTypeOf(read));
+    expect(after.parts.map(({ bodyStart, bodyEnd }) => spliced.toString('latin1', bodyStart, bodyEnd))).toEqual(
+      contents.map((text, index) => (index === 1 ? 'new' : text)),
+    );
+  }
+});
+
+it('no damage to a form is more than a refusal', () => {
+  const whole = form([
+    [field('model'), 'm'],
+    [FILE, 'RIFF\r\n--'],
+    [field('include[]'), 'x'],
+  ]);
+  const ends = new Set<unknown>();
+  for (let seed = 1; seed <= 2_000; seed += 1) {
+    const below = randomFrom(seed);
+    const damaged = Buffer.from(whole);
+    for (let times = 1 + below(3); times > 0; times -= 1) damaged[below(damaged.length)] = below(256);
+    const cut = damaged.subarray(0, below(4) === 0 ? below(damaged.length) : damaged.length);
+    const end = refusal(() => fields(cut));
+    ends.add(end === 'read' ? end : 'refused');
+  }
+  expect(ends).toEqual(new Set(['read', 'refused']));
+});
