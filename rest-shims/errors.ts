@@ -15,7 +15,7 @@ import { FreeTierUsedUp } from '../src/domain/free-tier/free-tier.ts';
 import { encodeOtlpError } from '../src/wire/otlp/answer.ts';
 
 /** A group of paths that share an error contract. */
-export type Surface = 'catalog' | 'proxy' | 'gemini' | 'management' | 'traces' | 'otlp';
+export type Surface = 'catalog' | 'proxy' | 'anthropic' | 'gemini' | 'management' | 'traces' | 'otlp';
 
 /** What a door says about a failure. */
 export interface RenderedError {
@@ -62,6 +62,7 @@ const STATUSES: Record<Surface, Record<ErrorCode | 'INTERNAL', number>> = {
   },
   proxy: MODEL_CALLS,
   gemini: MODEL_CALLS,
+  anthropic: { ...MODEL_CALLS, TOO_LARGE: 413 },
   management: {
     INVALID_INPUT: 422,
     UNSUPPORTED: 400,
@@ -124,7 +125,8 @@ export function statusOf(surface: Surface, error: DomainError | null): number {
     return error.upstreamStatus;
   if (error instanceof UpstreamFailed && error.timedOut) return UPSTREAM_TIMED_OUT;
   // The reference answers an unknown model with 400, not 404: clients match it.
-  if (surface === 'proxy' && error instanceof NotFound && error.kind === 'model') return STATUSES.proxy.INVALID_INPUT;
+  if ((surface === 'proxy' || surface === 'anthropic') && error instanceof NotFound && error.kind === 'model')
+    return MODEL_CALLS.INVALID_INPUT;
   // An exhausted allowance is not a rate: a 429 would make every client retry a call that cannot succeed.
   if (error instanceof LimitExceeded && error.limit === 'budget') return STATUSES.traces.INVALID_INPUT;
   // Only broken parameters are a validation answer there; a rule broken otherwise is a plain bad request.
@@ -153,6 +155,10 @@ export function renderError(
   }
   if (surface === 'gemini') {
     const body = Buffer.from(JSON.stringify({ error: geminiError(status, error) }));
+    return { status, headers, contentType: 'application/json', body };
+  }
+  if (surface === 'anthropic') {
+    const body = Buffer.from(JSON.stringify(anthropicError(error, requestHeaders['x-request-id'])));
     return { status, headers, contentType: 'application/json', body };
   }
   const brokenParameters = error instanceof InvalidInput && error.issues.length > 0;
@@ -257,6 +263,31 @@ export function geminiError(
 ): { readonly code: number; readonly message: string; readonly status: string } {
   const { message } = proxyError(code, error);
   return { code, message, status: GOOGLE_STATUSES[code] ?? (code >= 500 ? 'INTERNAL' : 'FAILED_PRECONDITION') };
+}
+
+/** Anthropic's words for what went wrong, by the status it travels under. */
+const ANTHROPIC_TYPES: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  408: 'timeout_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  504: 'timeout_error',
+  529: 'overloaded_error',
+};
+
+/** A caller's name for its request, as far as it can be one. */
+const REQUEST_ID = /^[\x21-\x7e]{1,200}$/;
+
+/** A failure as Anthropic's clients know it; also the last event of a broken stream. `requestId` is what the caller sent. */
+export function anthropicError(error: DomainError | null, requestId?: string | string[]): object {
+  const status = statusOf('anthropic', error);
+  const type = ANTHROPIC_TYPES[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error');
+  const { message } = proxyError(status, error);
+  const echoed = typeof requestId === 'string' && REQUEST_ID.test(requestId) ? { request_id: requestId } : {};
+  return { type: 'error', error: { type, message }, ...echoed };
 }
 
 /** What the edge answers where no row matches: the reference's own short bodies. */

@@ -6,6 +6,7 @@ import { freeTierRoutes } from '../rest-shims/free-tier.ts';
 import { generateContentRoutes } from '../rest-shims/generate-content.ts';
 import { healthRoutes } from '../rest-shims/health.ts';
 import { inferenceRoutes } from '../rest-shims/inference.ts';
+import { messagesRoutes } from '../rest-shims/messages.ts';
 import { metricsRoutes } from '../rest-shims/metrics.ts';
 import { keyRoutes } from '../rest-shims/keys.ts';
 import { modelRoutes } from '../rest-shims/models.ts';
@@ -16,6 +17,7 @@ import type { RouteRow } from '../rest-shims/route.ts';
 export const restRoutes: readonly RouteRow[] = [
   ...inferenceRoutes,
   ...generateContentRoutes,
+  ...messagesRoutes,
   ...fileRoutes,
   ...batchRoutes,
   ...modelRoutes,

@@ -1,9 +1,11 @@
 import type { Provider } from '../domain/chat/provider.ts';
 import { COMPATIBLE_NAMES, COMPATIBLE_VENDORS } from '../domain/chat/vendors.ts';
 import type { HttpClient } from '../domain/http.ts';
-import { CHAT_COMPLETIONS, GENERATE_CONTENT } from '../domain/inference/endpoint.ts';
+import { CHAT_COMPLETIONS, GENERATE_CONTENT, MESSAGES } from '../domain/inference/endpoint.ts';
 import { chatCompletionsOut } from '../wire/chat-completions/outbound.ts';
 import { GENERATE_CONTENT_OUT } from '../wire/generate-content/native.ts';
+import { messagesOut } from '../wire/messages/outbound.ts';
+import { anthropic } from './anthropic/anthropic.ts';
 import { createDemo } from './demo/demo.ts';
 import { gemini } from './gemini/gemini.ts';
 import { createHttpProvider } from './http-provider.ts';
@@ -15,6 +17,8 @@ export { demoDeployment } from './demo/demo.ts';
 /** OpenAI itself has retired the older name for the limit on an answer; those who copied it have not. */
 const OPENAI = chatCompletionsOut({ maxTokensMember: 'max_completion_tokens' });
 const COMPATIBLE = chatCompletionsOut({ maxTokensMember: 'max_tokens' });
+/** Tokens an answer may have where neither the caller nor the deployment (`max_tokens`) says; the reference's own number. */
+const MAX_TOKENS = 4096;
 
 const isOpenAi = (apiBase: string | null): boolean =>
   apiBase === null || apiBase.startsWith(new URL(COMPATIBLE_VENDORS.openai.base ?? '').origin);
@@ -31,6 +35,10 @@ export function createProviders(http: HttpClient): readonly Provider[] {
     translating(createHttpProvider(http, gemini), () => ({
       endpoint: GENERATE_CONTENT,
       dialect: GENERATE_CONTENT_OUT,
+    })),
+    translating(createHttpProvider(http, anthropic), ({ options }) => ({
+      endpoint: MESSAGES,
+      dialect: messagesOut({ maxTokens: Number(options['max_tokens'] ?? MAX_TOKENS) }),
     })),
     translating(createDemo(), () => ({ endpoint: CHAT_COMPLETIONS, dialect: COMPATIBLE })),
   ];

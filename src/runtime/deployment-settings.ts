@@ -12,6 +12,7 @@ export const modelEntry = z.looseObject({
     api_key: z.string().optional(),
     timeout: z.number().positive().optional(),
     drop_params: z.boolean().optional(),
+    max_tokens: z.int().positive().optional(),
   }),
   model_info: z.looseObject({ id: z.string().min(1).optional(), base_model: z.string().optional() }).optional(),
 });
@@ -25,6 +26,7 @@ const DEFAULT_TIMEOUT_SECONDS = 600;
 const OPTIONS = [
   'api_version',
   'organization',
+  'max_tokens',
   'site_url',
   'app_name',
   'aws_region_name',
@@ -48,6 +50,7 @@ export function toDeployment(
   const vendor = vendorOf(provider);
   const said = (name: string): string | null => {
     const value = params[name];
+    if (typeof value === 'number') return String(value);
     return typeof value === 'string' && value !== '' ? value : null;
   };
   const meant = settingsOf(vendor, said, about.env);

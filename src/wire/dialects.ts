@@ -3,10 +3,12 @@ import { CHAT_COMPLETIONS_IN } from './chat-completions/inbound.ts';
 import { COMPLETIONS_IN } from './completions/inbound.ts';
 import type { InboundDialect } from './dialect.ts';
 import { GENERATE_CONTENT_IN } from './generate-content/native.ts';
+import { MESSAGES_IN } from './messages/inbound.ts';
 
 /** The dialects in which callers may ask a model whose upstream speaks another. */
 export const INBOUND: Readonly<Partial<Record<Dialect, InboundDialect>>> = {
   'chat-completions': CHAT_COMPLETIONS_IN,
   completions: COMPLETIONS_IN,
   'generate-content': GENERATE_CONTENT_IN,
+  messages: MESSAGES_IN,
 };

@@ -48,6 +48,8 @@ export interface ModelRequest {
   readonly callId: string | null;
   /** Where the call hangs in the caller's own trace; null starts a new one. */
   readonly parent: { readonly traceId: string; readonly spanId: string } | null;
+  /** Headers of the caller that are part of its dialect, by lower-case name: an upstream of the same dialect gets them. */
+  readonly forwarded?: Readonly<Record<string, string>>;
   /** Most characters of the answer's text that its outcome keeps; none when absent. */
   readonly textLimit?: number;
 }

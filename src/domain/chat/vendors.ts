@@ -109,6 +109,9 @@ export const COMPATIBLE_NAMES = Object.keys(COMPATIBLE_VENDORS) as readonly Comp
 /** Every provider that is reached over a network. */
 export const VENDORS = {
   ...COMPATIBLE_VENDORS,
+  anthropic: vendor('https://api.anthropic.com', 'ANTHROPIC_API_KEY', {
+    baseVariables: ['ANTHROPIC_API_BASE', 'ANTHROPIC_BASE_URL'],
+  }),
   gemini: vendor('https://generativelanguage.googleapis.com', 'GEMINI_API_KEY', {
     keyVariables: ['GOOGLE_API_KEY', 'GEMINI_API_KEY'],
   }),

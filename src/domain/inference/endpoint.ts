@@ -1,5 +1,5 @@
 /** The array that makes a JSON object an answer. */
-export type AnswerMember = 'choices' | 'data' | 'results' | 'candidates';
+export type AnswerMember = 'choices' | 'data' | 'results' | 'candidates' | 'content';
 
 /**
  * The words a conversation is put in on a wire. Callers and upstreams of different dialects are brought together by
@@ -68,6 +68,18 @@ export const COMPLETIONS: Endpoint = {
   streams: true,
   operation: 'text_completion',
   callType: 'atext_completion',
+};
+
+/** Messages in, a message out, as Anthropic has it. */
+export const MESSAGES: Endpoint = {
+  path: '/messages',
+  dialect: 'messages',
+  asks: { member: 'messages', form: 'messages' },
+  needs: ['max_tokens'],
+  answers: { member: 'content', form: 'message' },
+  streams: true,
+  operation: 'chat',
+  callType: 'anthropic_messages',
 };
 
 /** Texts in, a vector for each out. */

@@ -13,7 +13,7 @@ import type {
 import { effortOf } from '../../domain/chat/reasoning.ts';
 import type { RequestBody } from '../../domain/inference/askable.ts';
 import { addressOf } from '../data-url.ts';
-import type { Fields } from '../json/fields.ts';
+import { type Fields, given } from '../json/fields.ts';
 import { proofOf } from './write-answer.ts';
 
 /** In what upstreams of this dialect differ. */
@@ -45,10 +45,6 @@ export function writeChat(chat: NeutralChat, losses: Losses, { maxTokensMember }
     user: chat.endUser,
   });
 }
-
-/** What is said; null says nothing. */
-const given = (fields: Fields): RequestBody =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
 
 function writeMessage(message: NeutralMessage, where: string, losses: Losses): readonly Fields[] {
   switch (message.role) {

@@ -29,3 +29,7 @@ export function parseJson(bytes: Uint8Array): unknown {
     return undefined;
   }
 }
+
+/** What is said; null and undefined say nothing. */
+export const given = (fields: Fields): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));

@@ -11,6 +11,8 @@ interface FollowedDialect {
   errorOf(value: unknown): AnswerError | null;
   /** The data of an event with the model named as the caller named it; the same buffer where it names none. */
   rename(data: Buffer, value: Fields, model: string): Buffer;
+  /** Whether an event plainly only says a piece of the answer's content; such events are not parsed in vain. */
+  isPiece?(data: Buffer): boolean;
 }
 
 const DONE = Buffer.from('[DONE]');
@@ -48,6 +50,7 @@ export class StepsInspector implements StreamInspector {
   inspect(event: Buffer): Buffer | null | Error {
     const data = dataOf(event);
     if (data === null || data.equals(DONE)) return event;
+    if (this.#begun && this.#options.textLimit === 0 && this.#dialect.isPiece?.(data) === true) return event;
     const value = parseJson(data);
     if (!isObject(value)) return this.#options.garbled('an event of its stream is no JSON object');
     const error = this.#dialect.errorOf(value);

@@ -22,6 +22,7 @@ describe('what the environment says of a provider', () => {
   it.each([
     ['openai/x', 'OPENAI_API_KEY'],
     ['x', 'OPENAI_API_KEY'],
+    ['anthropic/x', 'ANTHROPIC_API_KEY'],
     ['mistral/x', 'MISTRAL_API_KEY'],
     ['groq/x', 'GROQ_API_KEY'],
     ['deepseek/x', 'DEEPSEEK_API_KEY'],
@@ -49,6 +50,11 @@ describe('what the environment says of a provider', () => {
   it('is other settings of it', () => {
     expect(known('openai/x', { OPENAI_ORGANIZATION: 'org-1' }).options).toEqual({ organization: 'org-1' });
     expect(known('groq/x', { OPENAI_ORGANIZATION: 'org-1' }).options).toEqual({});
+  });
+
+  it('says nothing of a limit, which a file may write as a number', () => {
+    expect(known('anthropic/x', {}, { max_tokens: 8192 }).options).toEqual({ max_tokens: '8192' });
+    expect(() => known('anthropic/x', {}, { max_tokens: 0 })).toThrow('max_tokens');
   });
 
   it('gives way to the file, and an empty variable says nothing', () => {

@@ -1,0 +1,177 @@
+import type { AnswerStep } from '../../domain/chat/answer-step.ts';
+import type { AnswerError, AnswerReader } from '../dialect.ts';
+import { count, type Fields, given, isObject, list, object, text } from '../json/fields.ts';
+import { ANSWER_TOOL } from './answer-tool.ts';
+import { finishReasonOf } from './stop-reasons.ts';
+import { usageOf } from './usage.ts';
+
+/** Whether a parsed body is an answer. */
+export const isMessage = (value: unknown): value is Fields => isObject(value) && Array.isArray(value['content']);
+
+/** The status each type of error means; inside a stream there is no other. */
+const STATUS_OF_TYPE: Readonly<Record<string, string>> = {
+  invalid_request_error: '400',
+  authentication_error: '401',
+  billing_error: '402',
+  permission_error: '403',
+  not_found_error: '404',
+  request_too_large: '413',
+  rate_limit_error: '429',
+  api_error: '500',
+  timeout_error: '504',
+  overloaded_error: '529',
+};
+
+/** The failure a body or an event carries; null when it carries none. */
+export function errorOf(value: unknown): AnswerError | null {
+  const { error } = object(value);
+  if (error === undefined || error === null) return null;
+  const fields = object(error);
+  const type = text(fields['type']);
+  const message = text(fields['message']) ?? text(error) ?? JSON.stringify(error);
+  return { message, type, param: null, code: type === null ? null : (STATUS_OF_TYPE[type] ?? null) };
+}
+
+/** Reads the events of one streamed message. */
+export function createEventReader(): AnswerReader {
+  const calls = createCallCount();
+  let counted: Fields = {};
+
+  function usageSteps(value: unknown): AnswerStep[] {
+    // The counts of later events are the whole answer's so far; what they leave out stays as it was.
+    counted = { ...counted, ...given(object(value)) };
+    const usage = usageOf(counted);
+    return usage === null ? [] : [{ kind: 'usage', usage }];
+  }
+
+  return {
+    read(data) {
+      const event = object(data);
+      const index = count(event['index']) ?? 0;
+      switch (event['type']) {
+        case 'message_start': {
+          const message = object(event['message']);
+          const usage = usageSteps(message['usage']).filter(countsSomething);
+          return [{ kind: 'begin', id: text(message['id']), model: text(message['model']) }, ...usage];
+        }
+        case 'content_block_start':
+          return stepsOfBlock(object(event['content_block']), calls.open(event['content_block'], index), 'begun');
+        case 'content_block_delta':
+          return stepsOfDelta(object(event['delta']), calls.at(index));
+        case 'message_delta':
+          return [...endOf(object(event['delta']), calls), ...usageSteps(event['usage'])];
+        default:
+          return [];
+      }
+    },
+  };
+}
+
+const countsSomething = (step: AnswerStep): boolean =>
+  step.kind === 'usage' && step.usage.inputTokens + step.usage.outputTokens > 0;
+
+/** The steps of a message that came whole. */
+export function stepsOfMessage(value: unknown): readonly AnswerStep[] {
+  const message = object(value);
+  const calls = createCallCount();
+  const usage = usageOf(message['usage']);
+  return [
+    { kind: 'begin', id: text(message['id']), model: text(message['model']) },
+    ...list(message['content']).flatMap((block, index) =>
+      stepsOfBlock(object(block), calls.open(block, index), 'whole'),
+    ),
+    ...endOf(message, calls),
+    ...(usage === null ? [] : [{ kind: 'usage', usage } as const]),
+  ];
+}
+
+/** What a block is: a call of the caller's tools, by its position among them, or the answer in the form of a call. */
+type Role = number | 'answer' | null;
+
+/** Numbers the tool calls among the blocks of one message. */
+interface CallCount {
+  open(block: unknown, index: number): Role;
+  at(index: number): Role;
+  /** Whether the only call was the answer itself. */
+  onlyAnswer(): boolean;
+}
+
+function createCallCount(): CallCount {
+  const roles = new Map<number, Role>();
+  let calls = 0;
+  let answered = false;
+  return {
+    open(block, index) {
+      const { type, name } = object(block);
+      if (type !== 'tool_use') return null;
+      const role = name === ANSWER_TOOL ? 'answer' : calls;
+      if (role === 'answer') answered = true;
+      else calls += 1;
+      roles.set(index, role);
+      return role;
+    },
+    at: (index) => roles.get(index) ?? null,
+    onlyAnswer: () => answered && calls === 0,
+  };
+}
+
+/** Blocks of the provider's own tools say nothing: no caller of another dialect can have asked for them. */
+function stepsOfBlock(block: Fields, role: Role, state: 'begun' | 'whole'): readonly AnswerStep[] {
+  switch (block['type']) {
+    case 'text':
+      return textStep('text', block['text']);
+    case 'thinking':
+      return [...textStep('reasoning', block['thinking']), ...proofStep(block['signature'])];
+    case 'redacted_thinking':
+      return [{ kind: 'redactedReasoning', proof: text(block['data']) ?? '' }];
+    case 'tool_use': {
+      const input = isObject(block['input']) ? block['input'] : {};
+      // A stream sends the input piece by piece after an empty one; some upstreams send it at once.
+      const piece = state === 'whole' || Object.keys(input).length > 0 ? JSON.stringify(input) : '';
+      if (role === 'answer') return textStep('text', piece);
+      const called = { id: text(block['id']), name: text(block['name']), arguments: piece };
+      return [{ kind: 'toolCall', index: typeof role === 'number' ? role : 0, ...called }];
+    }
+    default:
+      return [];
+  }
+}
+
+function stepsOfDelta(delta: Fields, role: Role): readonly AnswerStep[] {
+  switch (delta['type']) {
+    case 'text_delta':
+      return textStep('text', delta['text']);
+    case 'thinking_delta':
+      return textStep('reasoning', delta['thinking']);
+    case 'signature_delta':
+      return proofStep(delta['signature']);
+    case 'input_json_delta': {
+      const piece = text(delta['partial_json']) ?? '';
+      if (role === 'answer') return textStep('text', piece);
+      if (role === null || piece === '') return [];
+      return [{ kind: 'toolCall', index: role, id: null, name: null, arguments: piece }];
+    }
+    default:
+      return [];
+  }
+}
+
+const textStep = (kind: 'text' | 'reasoning', value: unknown): readonly AnswerStep[] =>
+  typeof value === 'string' && value !== '' ? [{ kind, text: value }] : [];
+
+const proofStep = (value: unknown): readonly AnswerStep[] =>
+  typeof value === 'string' && value !== '' ? [{ kind: 'reasoningProof', proof: value }] : [];
+
+/** Why the answer ended, from the fields that say it. */
+function endOf(fields: Fields, calls: CallCount): readonly AnswerStep[] {
+  const stopReason = text(fields['stop_reason']);
+  if (stopReason === null) return [];
+  const sequence = text(fields['stop_sequence']);
+  const explanation = text(object(fields['stop_details'])['explanation']);
+  const reason = stopReason === 'tool_use' && calls.onlyAnswer() ? 'stop' : finishReasonOf(stopReason);
+  return [
+    ...(explanation === null ? [] : [{ kind: 'refusal', text: explanation } as const]),
+    ...(sequence === null ? [] : [{ kind: 'stopSequence', text: sequence } as const]),
+    { kind: 'finish', reason },
+  ];
+}

@@ -1,0 +1,45 @@
+import { isChatDelta } from '../../domain/chat/answer-step.ts';
+import type { ChatDelta } from '../../domain/chat/chat.ts';
+import { OutcomeOfSteps } from '../../domain/chat/outcome.ts';
+import type { NativeDialect, WholeAbout, WholeAnswer } from '../dialect.ts';
+import { type Fields, isObject, parseJson } from '../json/fields.ts';
+import { asBuffer, topLevelMembers, withMembers } from '../json/members.ts';
+import { StepsInspector } from '../sse/steps-inspector.ts';
+import { createEventReader, errorOf, isMessage, stepsOfMessage } from './answer.ts';
+
+/** How Anthropic writes a piece of an answer: such an event says nothing that is counted. */
+const PIECE = Buffer.from('{"type":"content_block_delta"');
+
+const isPiece = (data: Buffer): boolean => data.subarray(0, PIECE.length).equals(PIECE);
+
+/** Messages whose upstream speaks them itself. */
+export const MESSAGES: NativeDialect = {
+  errorOf,
+  whole(bytes, about) {
+    const value = parseJson(bytes);
+    const error = errorOf(value);
+    if (error !== null) return { error };
+    return isMessage(value) ? wholeAnswer(bytes, value, about) : null;
+  },
+  inspector: (options) => new StepsInspector({ reader: createEventReader, errorOf, rename, isPiece }, options),
+};
+
+function wholeAnswer(bytes: Uint8Array, value: Fields, { model, textLimit }: WholeAbout): WholeAnswer {
+  const steps = stepsOfMessage(value);
+  const seen = new OutcomeOfSteps(textLimit);
+  for (const step of steps) seen.add(step);
+  return {
+    bytes: value['model'] === undefined ? bytes : withMembers(bytes, { model: JSON.stringify(model) }),
+    outcome: seen.outcome(),
+    deltas: (): readonly ChatDelta[] => steps.filter(isChatDelta),
+  };
+}
+
+/** Only the first event names the model, inside its message. */
+function rename(data: Buffer, { message }: Fields, model: string): Buffer {
+  if (!isObject(message) || message['model'] === undefined || message['model'] === model) return data;
+  const found = topLevelMembers(data)?.findLast(({ key }) => key === 'message');
+  if (found === undefined) return data;
+  const renamed = withMembers(data.subarray(found.valueStart, found.end), { model: JSON.stringify(model) });
+  return asBuffer(withMembers(data, { message: asBuffer(renamed).toString('utf8') }));
+}

@@ -1,0 +1,146 @@
+import type {
+  AssistantPart,
+  CacheMark,
+  Losses,
+  NeutralMessage,
+  Source,
+  TextPart,
+  ToolResult,
+  UserPart,
+} from '../../domain/chat/neutral-chat.ts';
+import { type Fields, isObject, list, object, text } from '../json/fields.ts';
+import { malformed } from '../malformed.ts';
+
+/** The system prompt as a message; none where there is none. */
+export function readSystem(value: unknown, where: string): readonly NeutralMessage[] {
+  if (value === undefined || value === null || value === '') return [];
+  const content = readBlocks(value, where).map((block, index): TextPart => {
+    const words = text(block['text']);
+    if (words === null) throw malformed(`${where}[${index}]`, 'a block of type text');
+    return { kind: 'text', text: words, ...markOf(block) };
+  });
+  return content.length === 0 ? [] : [{ role: 'system', content }];
+}
+
+/** The turns of a conversation. What tools gave comes before what the user says beside it, as other dialects demand. */
+export function readMessages(value: unknown, losses: Losses): readonly NeutralMessage[] {
+  return list(value).flatMap((item, index): readonly NeutralMessage[] => {
+    const where = `messages[${index}]`;
+    const { role, content } = object(item);
+    switch (role) {
+      case 'user':
+        return readUser(readBlocks(content, `${where}.content`), where, losses);
+      case 'assistant': {
+        const parts = readBlocks(content, `${where}.content`).flatMap((block, at) =>
+          readSaid(block, `${where}.content[${at}]`, losses),
+        );
+        return [{ role: 'assistant', content: parts }];
+      }
+      case 'system':
+        return readSystem(content, `${where}.content`);
+      default:
+        throw malformed(`${where}.role`, 'one of user, assistant, system');
+    }
+  });
+}
+
+/** Content as blocks; a text is one block of it. */
+function readBlocks(content: unknown, where: string): readonly Fields[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
+  if (!Array.isArray(content)) throw malformed(where, 'a text or a list of blocks');
+  return content.map(object);
+}
+
+function readUser(blocks: readonly Fields[], where: string, losses: Losses): readonly NeutralMessage[] {
+  const results: ToolResult[] = [];
+  const content: UserPart[] = [];
+  blocks.forEach((block, at) => {
+    const place = `${where}.content[${at}]`;
+    if (block['type'] === 'tool_result') results.push(readResult(block, place, losses));
+    else content.push(...readPart(block, place, losses));
+  });
+  return [
+    ...(results.length === 0 ? [] : [{ role: 'tool', results } as const]),
+    ...(content.length === 0 && results.length > 0 ? [] : [{ role: 'user', content } as const]),
+  ];
+}
+
+function readResult(block: Fields, where: string, losses: Losses): ToolResult {
+  const callId = text(block['tool_use_id']);
+  if (callId === null) throw malformed(`${where}.tool_use_id`, 'the id of the call it answers');
+  const content = readBlocks(block['content'] ?? '', `${where}.content`).flatMap((inner, at) =>
+    readPart(inner, `${where}.content[${at}]`, losses),
+  );
+  return { callId, content, failed: block['is_error'] === true, ...markOf(block) };
+}
+
+function readPart(block: Fields, where: string, losses: Losses): readonly UserPart[] {
+  switch (block['type']) {
+    case 'text': {
+      const words = text(block['text']);
+      if (words === null) throw malformed(`${where}.text`, 'a text');
+      return [{ kind: 'text', text: words, ...markOf(block) }];
+    }
+    case 'image':
+      return [{ kind: 'image', source: readSource(block, 'image/png', where), detail: null, ...markOf(block) }];
+    case 'document':
+      return readDocument(block, where, losses);
+    default:
+      losses.essential(where);
+      return [];
+  }
+}
+
+function readDocument(block: Fields, where: string, losses: Losses): readonly UserPart[] {
+  const source = object(block['source']);
+  if (object(block['citations'])['enabled'] === true) losses.essential(`${where}.citations`);
+  if ((block['context'] ?? null) !== null) losses.essential(`${where}.context`);
+  if (source['type'] === 'content')
+    return readBlocks(source['content'], `${where}.source.content`).flatMap((inner, at) =>
+      readPart(inner, `${where}.source.content[${at}]`, losses),
+    );
+  const name = text(block['title']);
+  return [{ kind: 'file', source: readSource(block, 'application/pdf', where), name, ...markOf(block) }];
+}
+
+function readSource({ source: value }: Fields, usualType: string, where: string): Source {
+  const source = object(value);
+  const data = text(source['data']);
+  const url = text(source['url']);
+  const id = text(source['file_id']);
+  if (source['type'] === 'base64' && data !== null)
+    return { form: 'data', mediaType: text(source['media_type']) ?? usualType, base64: data };
+  if (source['type'] === 'text' && data !== null)
+    return { form: 'data', mediaType: 'text/plain', base64: Buffer.from(data).toString('base64') };
+  if (source['type'] === 'url' && url !== null) return { form: 'url', url, mediaType: null };
+  if (source['type'] === 'file' && id !== null) return { form: 'id', id };
+  throw malformed(`${where}.source`, 'an object of type base64, text, url or file');
+}
+
+function readSaid(block: Fields, where: string, losses: Losses): readonly AssistantPart[] {
+  switch (block['type']) {
+    case 'text':
+      return [{ kind: 'text', text: text(block['text']) ?? '', ...markOf(block) }];
+    case 'thinking': {
+      const thought = text(block['thinking']) ?? '';
+      return [{ kind: 'reasoning', text: thought, proof: text(block['signature']) || null, redacted: false }];
+    }
+    case 'redacted_thinking':
+      return [{ kind: 'reasoning', text: '', proof: text(block['data']), redacted: true }];
+    case 'tool_use': {
+      const id = text(block['id']);
+      const name = text(block['name']);
+      if (id === null || name === null) throw malformed(where, 'a call with an id and a name');
+      return [{ kind: 'toolCall', id, name, arguments: JSON.stringify(block['input'] ?? {}) }];
+    }
+    default:
+      losses.essential(where);
+      return [];
+  }
+}
+
+/** The mark that asks for the prompt up to here to be cached. */
+export function markOf(block: Fields): { readonly cached?: CacheMark } {
+  const mark = block['cache_control'];
+  return isObject(mark) ? { cached: { ttl: text(mark['ttl']) } } : {};
+}

@@ -1,0 +1,160 @@
+import type {
+  Losses,
+  NeutralChat,
+  NeutralTool,
+  OutputForm,
+  Reasoning,
+  ToolChoice,
+} from '../../domain/chat/neutral-chat.ts';
+import type { RequestBody } from '../../domain/inference/askable.ts';
+import { isGatewayField } from '../../domain/inference/gateway-fields.ts';
+import { isObject, list, number, object, text } from '../json/fields.ts';
+import { malformed } from '../malformed.ts';
+import { markOf, readMessages, readSystem } from './read-messages.ts';
+
+/** Members that `readMessagesRequest` reads. */
+const READ = new Set([
+  'model',
+  'messages',
+  'max_tokens',
+  'system',
+  'stream',
+  'tools',
+  'tool_choice',
+  'stop_sequences',
+  'temperature',
+  'top_p',
+  'top_k',
+  'thinking',
+  'output_config',
+  'output_format',
+  'metadata',
+]);
+
+/** Members without which the answer is still the one asked for. */
+const HINTS = new Set(['service_tier', 'cache_control', 'context_management', 'diagnostics', 'speed']);
+
+/** A request for a message in neutral words. */
+export function readMessagesRequest(body: RequestBody, losses: Losses): NeutralChat {
+  for (const [member, value] of Object.entries(body)) {
+    if (value === null || value === undefined || READ.has(member) || isGatewayField(member)) continue;
+    if (HINTS.has(member)) losses.hint(member);
+    else losses.essential(member);
+  }
+  const maxOutputTokens = number(body['max_tokens']);
+  if (maxOutputTokens === null) throw malformed('max_tokens', 'a number');
+  const choice = object(body['tool_choice']);
+  return {
+    model: String(body['model']),
+    stream: body['stream'] === true,
+    messages: [...readSystem(body['system'], 'system'), ...readMessages(body['messages'], losses)],
+    tools: readTools(body['tools'], losses),
+    toolChoice: readToolChoice(body['tool_choice'], losses),
+    parallelToolCalls:
+      typeof choice['disable_parallel_tool_use'] === 'boolean' ? !choice['disable_parallel_tool_use'] : null,
+    maxOutputTokens,
+    temperature: number(body['temperature']),
+    topP: number(body['top_p']),
+    topK: number(body['top_k']),
+    stop: list(body['stop_sequences']).filter((one) => typeof one === 'string'),
+    seed: null,
+    frequencyPenalty: null,
+    presencePenalty: null,
+    outputForm: readOutputForm(body, losses),
+    reasoning: readReasoning(body, losses),
+    endUser: readEndUser(body['metadata'], losses),
+  };
+}
+
+/** Members of a tool that do not change what it is. */
+const TOOL_HINTS = ['eager_input_streaming', 'input_examples', 'defer_loading', 'allowed_callers'] as const;
+
+/** The caller's tools. Those the provider itself would run, or that its models alone know by name, are not ours to give. */
+function readTools(value: unknown, losses: Losses): readonly NeutralTool[] {
+  return list(value).flatMap((item, index): NeutralTool[] => {
+    const tool = object(item);
+    const where = `tools[${index}]`;
+    if ((tool['type'] ?? 'custom') !== 'custom') {
+      losses.essential(where);
+      return [];
+    }
+    const name = text(tool['name']);
+    if (name === null) throw malformed(`${where}.name`, 'a text');
+    for (const member of TOOL_HINTS) if ((tool[member] ?? false) !== false) losses.hint(`${where}.${member}`);
+    return [
+      {
+        name,
+        description: text(tool['description']),
+        parameters: isObject(tool['input_schema']) ? tool['input_schema'] : { type: 'object', properties: {} },
+        strict: typeof tool['strict'] === 'boolean' ? tool['strict'] : null,
+        ...markOf(tool),
+      },
+    ];
+  });
+}
+
+function readToolChoice(value: unknown, losses: Losses): ToolChoice | null {
+  if (value === undefined || value === null) return null;
+  const choice = object(value);
+  const name = text(choice['name']);
+  switch (choice['type']) {
+    case 'auto':
+      return { mode: 'auto' };
+    case 'none':
+      return { mode: 'none' };
+    case 'any':
+      return { mode: 'required' };
+    case 'tool':
+      if (name !== null) return { mode: 'tool', name };
+  }
+  losses.essential('tool_choice');
+  return null;
+}
+
+/** The form of the answer; `output_format` is what `output_config.format` was called at first. */
+function readOutputForm(body: RequestBody, losses: Losses): OutputForm | null {
+  const format = object(body['output_config'])['format'] ?? body['output_format'];
+  if (format === undefined || format === null) return null;
+  const { type, schema } = object(format);
+  if (type === 'json_schema' && isObject(schema))
+    return { form: 'schema', name: 'answer', description: null, schema, strict: true };
+  losses.essential('output_config.format');
+  return null;
+}
+
+/** How much thought is asked for. An adaptive model decides for itself, as others do unasked. */
+function readReasoning(body: RequestBody, losses: Losses): Reasoning | null {
+  const config = object(body['output_config']);
+  for (const member of Object.keys(config))
+    if (member !== 'effort' && member !== 'format') losses.essential(`output_config.${member}`);
+  const effort = readEffort(config['effort'], losses);
+  const thinking = body['thinking'];
+  if (thinking === undefined || thinking === null)
+    return effort === null ? null : { effort, budgetTokens: null, shown: null };
+  const { type, budget_tokens: budget, display } = object(thinking);
+  const shown = display === 'summarized' ? true : display === 'omitted' ? false : null;
+  switch (type) {
+    case 'disabled':
+      return { effort: 'none', budgetTokens: null, shown: null };
+    case 'adaptive':
+      return { effort, budgetTokens: null, shown };
+    case 'enabled':
+      return { effort, budgetTokens: number(budget), shown };
+    default:
+      losses.essential('thinking');
+      return null;
+  }
+}
+
+/** The words others know end below the highest of these. */
+function readEffort(value: unknown, losses: Losses): string | null {
+  if (value !== 'max') return text(value);
+  losses.hint('output_config.effort');
+  return 'xhigh';
+}
+
+function readEndUser(metadata: unknown, losses: Losses): string | null {
+  const fields = object(metadata);
+  for (const member of Object.keys(fields)) if (member !== 'user_id') losses.hint(`metadata.${member}`);
+  return text(fields['user_id']);
+}

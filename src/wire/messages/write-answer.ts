@@ -1,0 +1,121 @@
+import type { AnswerStep } from '../../domain/chat/answer-step.ts';
+import type { Usage } from '../../domain/chat/chat.ts';
+import type { AnswerAbout, AnswerWriter } from '../dialect.ts';
+import type { Fields } from '../json/fields.ts';
+import { type AnswerEnd, messageIdOf, NO_USAGE, stopFields } from './message.ts';
+import { usageFields } from './usage.ts';
+
+/** A ping: says nothing, and keeps a connection open that would otherwise be silent. */
+const PING = 'event: ping\ndata: {"type":"ping"}\n\n';
+
+type Kind = 'text' | 'thinking' | 'tool';
+
+/**
+ * Writes an answer as the events of a message: each step at once, in blocks of its kind. Only the reason of the end waits
+ * for the counts, because one event tells both.
+ */
+export function createEventWriter(about: AnswerAbout): AnswerWriter {
+  const blockOfCall = new Map<number, number>();
+  let begun = false;
+  let blocks = 0;
+  let open: Kind | null = null;
+  let ended: AnswerEnd = { finishReason: null, stopSequence: null, refused: false };
+  let usage: Usage | null = null;
+
+  function begin(id: string | null): string {
+    if (begun) return '';
+    begun = true;
+    const message = {
+      id: id ?? messageIdOf(about),
+      type: 'message',
+      role: 'assistant',
+      model: about.model,
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage: usage === null ? NO_USAGE : usageFields(usage),
+    };
+    return `${event('message_start', { message })}${PING}`;
+  }
+
+  const close = (): string => {
+    if (open === null) return '';
+    open = null;
+    return event('content_block_stop', { index: blocks - 1 });
+  };
+
+  function start(as: Kind, block: Fields): string {
+    const closed = close();
+    open = as;
+    blocks += 1;
+    return `${closed}${event('content_block_start', { index: blocks - 1, content_block: block })}`;
+  }
+
+  const delta = (fields: Fields, index = blocks - 1): string => event('content_block_delta', { index, delta: fields });
+
+  function words(piece: string): string {
+    if (piece === '') return '';
+    const started = open === 'text' ? '' : start('text', { type: 'text', text: '' });
+    return `${started}${delta({ type: 'text_delta', text: piece })}`;
+  }
+
+  const thinking = (): string =>
+    open === 'thinking' ? '' : start('thinking', { type: 'thinking', thinking: '', signature: '' });
+
+  function toolCall({ index, id, name, arguments: piece }: Extract<AnswerStep, { kind: 'toolCall' }>): string {
+    const known = blockOfCall.get(index);
+    let started = '';
+    if (known === undefined) {
+      const called = { id: id ?? `${messageIdOf(about)}_${index}`, name: name ?? '' };
+      started = start('tool', { type: 'tool_use', ...called, input: {} });
+      blockOfCall.set(index, blocks - 1);
+    }
+    if (piece === '') return started;
+    // A piece of a call that others have followed names its block; readers gather by that number.
+    return `${started}${delta({ type: 'input_json_delta', partial_json: piece }, known ?? blocks - 1)}`;
+  }
+
+  function content(step: AnswerStep): string {
+    switch (step.kind) {
+      case 'text':
+        return words(step.text);
+      case 'refusal':
+        ended = { ...ended, refused: true };
+        return words(step.text);
+      case 'reasoning':
+        return step.text === '' ? '' : `${thinking()}${delta({ type: 'thinking_delta', thinking: step.text })}`;
+      case 'reasoningProof':
+        return `${thinking()}${delta({ type: 'signature_delta', signature: step.proof })}${close()}`;
+      case 'redactedReasoning':
+        return `${start('thinking', { type: 'redacted_thinking', data: step.proof })}${close()}`;
+      case 'toolCall':
+        return toolCall(step);
+      case 'finish':
+        ended = { ...ended, finishReason: step.reason };
+        return close();
+      case 'begin':
+      case 'usage':
+      case 'stopSequence':
+      case 'toolCallProof':
+      case 'failure':
+        return '';
+    }
+  }
+
+  return {
+    write(step) {
+      if (step.kind === 'begin') return begin(step.id);
+      if (step.kind === 'usage') usage = step.usage;
+      if (step.kind === 'stopSequence') ended = { ...ended, stopSequence: step.text };
+      const written = content(step);
+      return written === '' ? '' : `${begin(null)}${written}`;
+    },
+    end() {
+      const counts = usage === null ? NO_USAGE : usageFields(usage);
+      const last = event('message_delta', { delta: stopFields(ended), usage: counts });
+      return `${begin(null)}${close()}${last}${event('message_stop', {})}`;
+    },
+  };
+}
+
+const event = (type: string, rest: Fields): string => `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`;

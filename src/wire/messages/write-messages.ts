@@ -1,0 +1,152 @@
+import type {
+  AssistantPart,
+  CacheMark,
+  Losses,
+  NeutralMessage,
+  Source,
+  ToolCallPart,
+  ToolResult,
+  UserPart,
+} from '../../domain/chat/neutral-chat.ts';
+import { type Fields, given, isObject, parseJson } from '../json/fields.ts';
+import { malformed } from '../malformed.ts';
+
+/** A turn: this dialect has two roles, which take turns. */
+interface Turn {
+  readonly role: 'user' | 'assistant';
+  readonly content: readonly Fields[];
+}
+
+/** What stands for a first turn of the user where a conversation has none: one is demanded. */
+const OPENING: Fields = { type: 'text', text: '.' };
+
+/** The system prompt: every system message, in order, wherever it stood. Null where there is none. */
+export function writeSystem(messages: readonly NeutralMessage[], further: string | null): readonly Fields[] | null {
+  const blocks = messages
+    .flatMap((message) => (message.role === 'system' ? message.content : []))
+    .flatMap(({ text, cached }) => textBlock(text, cached));
+  if (further !== null) blocks.push({ type: 'text', text: further });
+  return blocks.length === 0 ? null : blocks;
+}
+
+/** All other messages as turns. Those of one role that follow each other are one turn. */
+export function writeMessages(messages: readonly NeutralMessage[], losses: Losses): readonly Turn[] {
+  const turns: Turn[] = [];
+  messages.forEach((message, index) => {
+    const where = `messages[${index}]`;
+    if (message.role === 'system') {
+      // It takes effect from the start, not from here.
+      if (messages.slice(0, index).some(({ role }) => role !== 'system')) losses.hint(`${where}.role`);
+      return;
+    }
+    const role = message.role === 'assistant' ? 'assistant' : 'user';
+    const content = blocksOf(message, where, losses);
+    const last = turns.at(-1);
+    if (content.length === 0) return;
+    if (last?.role === role) turns[turns.length - 1] = { role, content: [...last.content, ...content] };
+    else turns.push({ role, content });
+  });
+  return turns[0]?.role === 'user' ? turns : [{ role: 'user', content: [OPENING] }, ...turns];
+}
+
+function blocksOf(
+  message: Exclude<NeutralMessage, { role: 'system' }>,
+  where: string,
+  losses: Losses,
+): readonly Fields[] {
+  switch (message.role) {
+    case 'user':
+      return writeParts(message.content, `${where}.content`, losses);
+    case 'assistant':
+      return message.content.flatMap((part) => writeSaid(part, where, losses));
+    case 'tool':
+      return message.results.map((result) => writeResult(result, `${where}.content`, losses));
+  }
+}
+
+const writeParts = (parts: readonly UserPart[], where: string, losses: Losses): readonly Fields[] =>
+  parts.flatMap((part, index) => writePart(part, `${where}[${index}]`, losses));
+
+/** Text of nothing but space is refused here. */
+const textBlock = (text: string, cached?: CacheMark): Fields[] =>
+  text.trim() === '' ? [] : [given({ type: 'text', text, cache_control: cacheControl(cached) })];
+
+/** The mark that asks for a prompt to be cached; null where there is none. */
+export const cacheControl = (mark: CacheMark | undefined): Fields | null =>
+  mark === undefined ? null : given({ type: 'ephemeral', ttl: mark.ttl });
+
+function writePart(part: UserPart, where: string, losses: Losses): readonly Fields[] {
+  switch (part.kind) {
+    case 'text':
+      return textBlock(part.text, part.cached);
+    case 'image':
+      if (part.detail !== null && part.detail !== 'auto') losses.hint(`${where}.detail`);
+      return [given({ type: 'image', source: sourceFields(part.source), cache_control: cacheControl(part.cached) })];
+    case 'file': {
+      const source = documentSource(part.source);
+      if (source === null) break;
+      return [given({ type: 'document', source, title: part.name, cache_control: cacheControl(part.cached) })];
+    }
+    case 'audio':
+      break;
+  }
+  losses.essential(where);
+  return [];
+}
+
+function sourceFields(source: Source): Fields {
+  switch (source.form) {
+    case 'data':
+      return { type: 'base64', media_type: source.mediaType, data: source.base64 };
+    case 'url':
+      return { type: 'url', url: source.url };
+    case 'id':
+      return { type: 'file', file_id: source.id };
+  }
+}
+
+/** Documents are PDFs or plain text; null for any other. */
+function documentSource(source: Source): Fields | null {
+  if (source.form !== 'data' || source.mediaType === 'application/pdf') return sourceFields(source);
+  if (!source.mediaType.startsWith('text/')) return null;
+  return { type: 'text', media_type: 'text/plain', data: Buffer.from(source.base64, 'base64').toString('utf8') };
+}
+
+function writeSaid(part: AssistantPart, where: string, losses: Losses): readonly Fields[] {
+  switch (part.kind) {
+    case 'text':
+      return textBlock(part.text, part.cached);
+    case 'refusal':
+      return textBlock(part.text);
+    case 'reasoning':
+      if (part.redacted && part.proof !== null) return [{ type: 'redacted_thinking', data: part.proof }];
+      if (part.proof !== null) return [{ type: 'thinking', thinking: part.text, signature: part.proof }];
+      // A thought without its proof is refused.
+      losses.hint(`${where}.reasoning`);
+      return [];
+    case 'toolCall':
+      if (part.proof !== undefined) losses.hint(`${where}.tool_calls.proof`);
+      return [{ type: 'tool_use', id: callId(part.id), name: part.name, input: inputOf(part, `${where}.tool_calls`) }];
+  }
+}
+
+/** The characters an id may have here; the call and its result are written alike. */
+const callId = (id: string): string => id.replace(/[^a-zA-Z0-9_-]/g, '_') || '_';
+
+function inputOf({ arguments: text }: ToolCallPart, where: string): Fields {
+  if (text.trim() === '') return {};
+  const input = parseJson(Buffer.from(text));
+  if (!isObject(input)) throw malformed(`${where}.function.arguments`, 'the JSON text of an object');
+  return input;
+}
+
+function writeResult({ callId: id, content, failed, cached }: ToolResult, where: string, losses: Losses): Fields {
+  const blocks = writeParts(content, where, losses);
+  return given({
+    type: 'tool_result',
+    tool_use_id: callId(id),
+    content: blocks.length === 0 ? null : blocks,
+    is_error: failed ? true : null,
+    cache_control: cacheControl(cached),
+  });
+}

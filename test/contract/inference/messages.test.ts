@@ -1,0 +1,195 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { aTrace, left } from './left.ts';
+import { ANSWER, ASKED, COST, CREDENTIAL, event, type MessagesDoor, openMessagesDoor, PATHS } from './messages-door.ts';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const USAGE = { inputTokens: 7, outputTokens: 1, cacheReadTokens: 4, cacheWriteTokens: 1, reasoningTokens: 0 };
+
+let door: MessagesDoor;
+beforeAll(async () => {
+  door = await openMessagesDoor();
+});
+afterAll(() => door.stop());
+
+describe('messages.create 200', () => {
+  it.each(PATHS)('on %s: the answer of the upstream under the name that was asked for', async (path) => {
+    door.answerWith(200, ANSWER, { 'request-id': 'req_1' });
+    const { status, body, headers } = await door.ask(ASKED, {}, path);
+    expect({ status, body }).toEqual({ status: 200, body: { ...ANSWER, model: 'claude' } });
+    expect(headers['x-litellm-call-id']).toMatch(UUID);
+    expect(headers).toMatchObject({
+      'content-type': 'application/json',
+      'x-litellm-model-id': 'claude#1',
+      'x-litellm-model-group': 'claude',
+      'x-litellm-response-cost': COST,
+      'llm_provider-request-id': 'req_1',
+    });
+    const sent = door.sentUp();
+    expect(sent.path).toBe('/v1/messages');
+    expect(sent.headers).toMatchObject({ 'x-api-key': CREDENTIAL, 'anthropic-version': '2023-06-01' });
+    expect(sent.headers['authorization']).toBeUndefined();
+    expect(sent.body).toEqual({ ...ASKED, model: 'claude-up-1' });
+  });
+
+  it('the version and the betas a caller names are forwarded, its key is not', async () => {
+    door.answerWith(200, ANSWER);
+    const named = { 'anthropic-version': '2024-01-01', 'anthropic-beta': 'a-2025-01-01,b-2025-01-01' };
+    await door.ask(ASKED, { ...named, 'x-api-key': door.app.adminKey, authorization: '' }, '/v1/messages?beta=true');
+    expect(door.sentUp().headers).toMatchObject({ ...named, 'x-api-key': CREDENTIAL });
+    expect(JSON.stringify(door.sentUp().headers)).not.toContain(door.app.adminKey);
+  });
+
+  it('what the gateway does not know goes through, what is for the gateway does not', async () => {
+    door.answerWith(200, ANSWER);
+    const odd = { metadata: { user_id: 'u' }, system: [{ type: 'text', text: 'x' }], later: 1e-7 };
+    await door.ask({ ...ASKED, ...odd, tags: ['t'], litellm_metadata: { a: 1 }, num_retries: 3 });
+    expect(door.sentUp().body).toEqual({ ...ASKED, ...odd, model: 'claude-up-1' });
+  });
+
+  const START = { id: 'msg_1', type: 'message', role: 'assistant', model: 'claude-up-1', content: [] };
+  const EVENTS = [
+    event('message_start', { message: { ...START, usage: { input_tokens: 2, output_tokens: 1 } } }),
+    event('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
+    event('ping'),
+    event('content_block_delta', { index: 0, delta: { type: 'text_delta', text: 'Zoë 😀' } }),
+    event('content_block_stop', { index: 0 }),
+    event('message_delta', {
+      delta: { stop_reason: 'end_turn', stop_sequence: null },
+      usage: { cache_read_input_tokens: 4, output_tokens: 5 },
+    }),
+    event('message_stop'),
+  ];
+
+  it('a stream goes on event by event, byte for byte but for the name of the model', async () => {
+    door.streamWith(...EVENTS);
+    const { traceId, headers } = aTrace();
+    const response = await door.app.call('POST', PATHS[0], { ...ASKED, stream: true }, headers);
+    expect(await response.text()).toBe(EVENTS.join('').replace('claude-up-1', 'claude'));
+    expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    expect(await left(door.app, traceId)).toMatchObject([
+      {
+        name: 'chat claude',
+        type: 'llm',
+        attributes: { 'gen_ai.provider.name': 'anthropic', 'gen_ai.response.id': 'msg_1' },
+        spendRow: {
+          callType: 'anthropic_messages',
+          modelGroup: 'claude',
+          model: 'claude-up-1',
+          costUsd: '2.5',
+          status: 'SUCCESS',
+          usage: { inputTokens: 6, outputTokens: 5, cacheReadTokens: 4, cacheWriteTokens: 0, reasoningTokens: 0 },
+        },
+      },
+    ]);
+  });
+
+  it('a stream that fails on its way ends with an event that says so', async () => {
+    const error = { type: 'overloaded_error', message: 'Overloaded' };
+    door.streamWith(...EVENTS.slice(0, 4), event('error', { error }));
+    const response = await door.app.call('POST', PATHS[0], { ...ASKED, stream: true });
+    const kind = 'InternalServerError';
+    const message = `litellm.${kind}: ${kind}: AnthropicException - Overloaded`;
+    expect(response.status).toBe(200);
+    expect(await response.text()).toBe(
+      `${EVENTS.slice(0, 4).join('').replace('claude-up-1', 'claude')}${event('error', { error: { type: 'overloaded_error', message } })}`,
+    );
+  });
+
+  it('a stream that breaks off says so too', async () => {
+    door.streamWith(...EVENTS.slice(0, 4));
+    const response = await door.app.call('POST', PATHS[0], { ...ASKED, stream: true });
+    const message =
+      "litellm.APIError: APIError: AnthropicException - The upstream's answer cannot be used: the stream ended before the answer did.";
+    expect((await response.text()).split('\n\n').at(-2)).toBe(
+      event('error', { error: { type: 'api_error', message } }).trimEnd(),
+    );
+  });
+
+  it('a call leaves one span and one spend row', async () => {
+    door.answerWith(200, ANSWER);
+    const { traceId, headers } = aTrace();
+    await door.ask(ASKED, headers);
+    expect(await left(door.app, traceId)).toMatchObject([
+      { name: 'chat claude', spendRow: { callType: 'anthropic_messages', costUsd: COST, usage: USAGE } },
+    ]);
+  });
+
+  it('a model of another provider answers in the same words, and what it has no words for is named', async () => {
+    door.answerWith(200, {
+      id: 'chatcmpl-1',
+      object: 'chat.completion',
+      model: 'up-1',
+      choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'length' }],
+      usage: { prompt_tokens: 6, completion_tokens: 1, total_tokens: 7, prompt_tokens_details: { cached_tokens: 4 } },
+    });
+    const system = [{ type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral' } }];
+    const { status, body, headers } = await door.ask({ ...ASKED, model: 'other', system });
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: {
+        id: 'chatcmpl-1',
+        type: 'message',
+        role: 'assistant',
+        model: 'other',
+        content: [{ type: 'text', text: 'Hi' }],
+        stop_reason: 'max_tokens',
+        stop_sequence: null,
+        usage: { input_tokens: 2, cache_creation_input_tokens: 0, cache_read_input_tokens: 4, output_tokens: 1 },
+      },
+    });
+    expect(headers['x-gateway-dropped-params']).toBe('messages[0].cache_control');
+    expect(door.sentUp()).toMatchObject({
+      path: '/v1/chat/completions',
+      body: {
+        model: 'up-1',
+        max_tokens: 10,
+        messages: [
+          { role: 'system', content: 'Be brief.' },
+          { role: 'user', content: 'Hello' },
+        ],
+      },
+    });
+  });
+
+  it('chat completions and completions of its models, whole and streamed, with a limit of the deployment', async () => {
+    door.answerWith(200, ANSWER);
+    const messages = [{ role: 'user', content: 'Hello' }];
+    const chat = await door.ask({ model: 'claude', messages }, {}, '/v1/chat/completions');
+    expect(chat).toMatchObject({
+      status: 200,
+      body: {
+        id: 'msg_1',
+        object: 'chat.completion',
+        model: 'claude',
+        choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }],
+        usage: {
+          prompt_tokens: 7,
+          completion_tokens: 1,
+          prompt_tokens_details: { cached_tokens: 4 },
+          cache_creation_input_tokens: 1,
+        },
+      },
+      headers: { 'x-litellm-response-cost': COST },
+    });
+    expect(door.sentUp()).toMatchObject({
+      path: '/v1/messages',
+      headers: { 'anthropic-version': '2023-06-01' },
+      body: {
+        model: 'claude-up-1',
+        max_tokens: 99,
+        messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello' }] }],
+      },
+    });
+    const text = await door.ask({ model: 'claude', prompt: 'Hello' }, {}, '/v1/completions');
+    expect(text.body).toMatchObject({ object: 'text_completion', choices: [{ text: 'Hi', finish_reason: 'stop' }] });
+    door.streamWith(...EVENTS);
+    const stream = await door.app.call('POST', '/v1/chat/completions', { model: 'claude', messages, stream: true });
+    const chunks = (await stream.text()).split('\n\n').filter((chunk) => chunk !== '');
+    expect(chunks.at(-1)).toBe('data: [DONE]');
+    expect(chunks.slice(0, -1).map((chunk) => JSON.parse(chunk.slice(6)).choices[0])).toEqual([
+      { index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null },
+      { index: 0, delta: { content: 'Zoë 😀' }, finish_reason: null },
+      { index: 0, delta: {}, finish_reason: 'stop' },
+    ]);
+  });
+});
