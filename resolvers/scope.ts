@@ -9,8 +9,7 @@ import type { FreeTier } from '../src/domain/free-tier/free-tier.ts';
 import type { KeySmith } from '../src/domain/keys/virtual-key.ts';
 import type { Metrics } from '../src/domain/metrics.ts';
 import type { Pace } from '../src/domain/pace.ts';
-import type { Slots } from '../src/domain/slots.ts';
-import type { OtlpLimits } from '../src/domain/traces/otlp-limits.ts';
+import type { ExportPacker } from '../src/domain/traces/packed.ts';
 import type { CatalogKeyRing } from '../src/gateway/catalog-key-ring.ts';
 import type { Gateway, ObjectGateway } from '../src/gateway/gateway.ts';
 import type { KeyRing } from '../src/gateway/key-ring.ts';
@@ -31,11 +30,11 @@ export interface Platform {
   readonly objects: ObjectGateway;
   /** Most bytes of files that callers send; null where only the size of a request bounds them. */
   readonly fileLimits: FileLimits;
+  /** Reads the exports of spans that come in. */
+  readonly exports: ExportPacker;
   readonly keyRing: KeyRing;
   readonly keySmith: KeySmith;
   readonly metrics: Metrics;
-  /** What an export of spans may ask of us, and how many are unpacked at one time. */
-  readonly otlp: { readonly limits: OtlpLimits; readonly unpacking: Slots };
   readonly bus: Bus;
   readonly clock: Clock;
   readonly ids: Ids;

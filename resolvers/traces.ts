@@ -4,8 +4,8 @@ import { InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { Page } from '../src/domain/page.ts';
 import { assembleTrace } from '../src/domain/traces/assemble-trace.ts';
 import { cursorAfter, readCursor } from '../src/domain/traces/cursor.ts';
-import { readSpans } from '../src/domain/traces/read-span.ts';
-import type { RawSpan, Span, SpanBatch } from '../src/domain/traces/span.ts';
+import type { SentExport } from '../src/domain/traces/packed.ts';
+import type { Span, SpanBatch } from '../src/domain/traces/span.ts';
 import {
   type Trace,
   type TraceChange,
@@ -60,21 +60,27 @@ export async function storeSpans(
   platform: Pick<Platform, 'stores' | 'bus'>,
   batches: readonly SpanBatch[],
 ): Promise<readonly TraceSummary[]> {
-  const summaries = await platform.stores.traces.ingest(batches);
-  for (const summary of summaries) platform.bus.publish('trace', { summary });
+  return told(platform, await platform.stores.traces.ingest(batches));
+}
+
+/** Tells subscribers of traces that changed. */
+function told({ bus }: Pick<Platform, 'bus'>, summaries: readonly TraceSummary[]): readonly TraceSummary[] {
+  for (const summary of summaries) bus.publish('trace', { summary });
   return summaries;
 }
 
-/** Takes in an export. Rows belong to the key that sent them, whatever they say of themselves. */
+/**
+ * Takes in an export. Rows belong to the key that sent them, whatever they say of themselves. Throws InvalidInput,
+ * TooLarge, and Unavailable when too much is waiting.
+ */
 export const ingestTraces = operation({
   name: 'ingestTraces',
   access: traceWriter,
-  async run(scope: Scope, { spans }: { readonly spans: readonly RawSpan[] }): Promise<readonly TraceSummary[]> {
-    if (spans.length === 0) return [];
-    const owner = ownerOf(callerOf(scope));
-    return storeSpans(scope.platform, [
-      { owner, spans: readSpans(spans, owner, scope.platform.otlp.limits.valueBytes) },
-    ]);
+  async run(scope: Scope, sent: SentExport): Promise<readonly TraceSummary[]> {
+    const { exports, stores } = scope.platform;
+    const packed = await exports.pack(sent);
+    if (packed.traces.length === 0) return [];
+    return told(scope.platform, await stores.traces.ingestExport(ownerOf(callerOf(scope)), packed));
   },
 });
 

@@ -1,17 +1,14 @@
-import { promisify } from 'node:util';
-import { gunzip, gunzipSync } from 'node:zlib';
 import type { Scope } from '../resolvers/scope.ts';
 import { getSpan, getTrace, ingestTraces, listTraces, type TracePage } from '../resolvers/traces.ts';
 import { integerFrom } from '../src/domain/catalog/numbers.ts';
-import { InvalidInput, type Issue, TooLarge } from '../src/domain/errors.ts';
+import { InvalidInput, type Issue } from '../src/domain/errors.ts';
 import { usdNumber } from '../src/domain/money.ts';
 import { msBetween } from '../src/domain/traces/assemble-trace.ts';
 import { type ContentView, contentViewOf } from '../src/domain/traces/content-view.ts';
-import type { RawSpan, Span, SpanHead } from '../src/domain/traces/span.ts';
+import type { Span, SpanHead } from '../src/domain/traces/span.ts';
 import type { Trace, TraceAgent, TraceSummary } from '../src/domain/traces/trace.ts';
 import { isTruncated } from '../src/domain/traces/truncate.ts';
 import { encodeOtlpSuccess } from '../src/wire/otlp/answer.ts';
-import { decodeExport } from '../src/wire/otlp/decode.ts';
 import { query, text } from './query.ts';
 import { type HttpAnswer, type HttpRequest, json, type RouteRow, route } from './route.ts';
 
@@ -20,65 +17,12 @@ const MAX_CURSOR_LENGTH = 512;
 const MAX_MS = 8_640_000_000_000_000n;
 /** Slower uploads would hold their memory for as long as they like. */
 const UPLOAD_MS = 30_000;
-/** Up to here inflating is a millisecond or two, and no reason to hold a place while others come. */
-const SMALL_BYTES = 524_288;
-const LEAST_CHUNK_BYTES = 16_384;
-const MOST_CHUNK_BYTES = 1_048_576;
-
-const inflate = promisify(gunzip);
-
-/** The body as it was before Content-Encoding, never past the limit. What is large is inflated off the main thread. */
-async function plainBody({ headers, body }: HttpRequest, limit: number): Promise<Uint8Array> {
-  const encoding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
-  if (encoding === 'identity' || encoding === '') return body;
-  if (encoding !== 'gzip') throw new InvalidInput(`Unsupported content encoding '${encoding}': send gzip or identity.`);
-  try {
-    return (
-      inflateSmall(body, limit) ?? (await inflate(body, { maxOutputLength: limit, chunkSize: chunkSizeFor(body) }))
-    );
-  } catch (cause) {
-    if (cause instanceof RangeError)
-      throw new TooLarge(`The body is larger than ${limit} bytes once inflated.`, limit, { cause });
-    throw new InvalidInput('The body is not valid gzip.', [], { cause });
-  }
-}
-
-/** The whole of a body that says it is small; null when it says otherwise, or was wrong. */
-function inflateSmall(body: Uint8Array, limit: number): Uint8Array | null {
-  if (declaredSize(body) > SMALL_BYTES) return null;
-  try {
-    return gunzipSync(body, { maxOutputLength: Math.min(limit, SMALL_BYTES) });
-  } catch (cause) {
-    if (cause instanceof RangeError) return null;
-    throw cause;
-  }
-}
-
-/** gzip ends in the length it was made from, which may be a lie. */
-const declaredSize = (body: Uint8Array): number =>
-  body.length < 4 ? 0 : new DataView(body.buffer, body.byteOffset).getUint32(body.length - 4, true);
-
-/** Room for all of it at once spares a trip per 16 KiB. */
-const chunkSizeFor = (body: Uint8Array): number =>
-  Math.min(Math.max(declaredSize(body) + 1, LEAST_CHUNK_BYTES), MOST_CHUNK_BYTES);
-
-/** The spans of an export, while it has one of the places for it: what unpacking takes is bounded by their number. */
-async function unpack(
-  request: HttpRequest,
-  { limits, unpacking }: Scope['platform']['otlp'],
-): Promise<readonly RawSpan[]> {
-  const done = unpacking.take();
-  try {
-    return decodeExport(await plainBody(request, limits.bodyBytes), request.headers['content-type'], limits);
-  } finally {
-    done();
-  }
-}
 
 /** Answered in the encoding of the request, and only once the spans are stored. */
 async function ingest(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
-  await ingestTraces(scope, { spans: await unpack(request, scope.platform.otlp) });
-  const { body, contentType: answered } = encodeOtlpSuccess(request.headers['content-type']);
+  const { 'content-type': contentType, 'content-encoding': contentEncoding } = request.headers;
+  await ingestTraces(scope, { bytes: request.body, contentType, contentEncoding });
+  const { body, contentType: answered } = encodeOtlpSuccess(contentType);
   return { body: { kind: 'bytes', bytes: body, contentType: answered } };
 }
 

@@ -40,6 +40,7 @@ import { createWriteBehind } from './runtime/write-behind.ts';
 import { HOT_PATHS, restRoutes } from './routes.ts';
 import { createScopes } from './scopes.ts';
 import { openSpanExport, recordAndExport } from './span-export.ts';
+import { createTracePacker } from './trace-packer.ts';
 
 /** The running house. */
 export interface App {
@@ -63,7 +64,12 @@ const DRAIN_MS = 7_000;
 
 /** Composes the house from its settings and opens its door. */
 export async function startApp(settings: Settings, log: Log): Promise<App> {
+  const exports = createTracePacker({
+    limits: settings.otlp.limits,
+    unpacking: createSlots(settings.otlp.concurrentIngests, 'exports are being unpacked'),
+  });
   const stores = await openStores({
+    bodies: exports,
     databaseUrl: settings.databaseUrl,
     dataDir: settings.dataDir,
     sqliteDriver: settings.sqliteDriver,
@@ -159,13 +165,10 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     gateway,
     objects: gateway,
     fileLimits: settings.fileLimits,
+    exports,
     keyRing,
     keySmith,
     metrics: createMetrics({ catalog, spanExport, clock: systemClock }),
-    otlp: {
-      limits: settings.otlp.limits,
-      unpacking: createSlots(settings.otlp.concurrentIngests, 'exports are being unpacked'),
-    },
     bus,
     clock: systemClock,
     ids: randomIds,
@@ -247,6 +250,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     await freeTier.stop();
     await http.close();
     await stores.close();
+    await exports.close();
   }
 
   let stopped: Promise<void> | null = null;

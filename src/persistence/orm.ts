@@ -24,9 +24,11 @@ import { ENTITIES } from './tables.ts';
 const POSTGRES_CONNECT_MS = 5_000;
 const POSTGRES_POOL = { min: 0, max: 10 };
 
+/** What it takes to open a database, without anything of what is in it. */
+type DatabaseOptions = Pick<StoresOptions, 'databaseUrl' | 'dataDir' | 'log' | 'sqliteDriver'>;
 type SqliteChoice = { readonly engine: 'sqlite3' | 'node:sqlite'; readonly open: OpenSqlite };
 
-async function chooseSqlite({ sqliteDriver, log }: StoresOptions): Promise<SqliteChoice> {
+async function chooseSqlite({ sqliteDriver, log }: DatabaseOptions): Promise<SqliteChoice> {
   if (sqliteDriver !== 'node:sqlite') {
     try {
       const { loadAddon } = await import('./sqlite/addon-handle.ts');
@@ -58,7 +60,7 @@ function createOrm(log: StoresOptions['log'], options: SqlOptions<AbstractSqlDri
  * SQLite: one connection writes; a second, read-only one serves reads, so that under WAL no list waits for
  * an ingest. To MikroORM the second is a read replica.
  */
-async function openSqlite(file: string, options: StoresOptions): Promise<Database> {
+async function openSqlite(file: string, options: DatabaseOptions): Promise<Database> {
   const { engine, open } = await chooseSqlite(options);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const orm = createOrm(options.log, {
@@ -71,7 +73,7 @@ async function openSqlite(file: string, options: StoresOptions): Promise<Databas
   return { orm, engine, flavour: 'sqlite', inFlight: createInFlight() };
 }
 
-async function openPostgres(url: string, options: StoresOptions): Promise<Database> {
+async function openPostgres(url: string, options: DatabaseOptions): Promise<Database> {
   const { PostgreSqlDriver } = await import('@mikro-orm/postgresql');
   const orm = createOrm(options.log, {
     driver: PostgreSqlDriver,
@@ -84,7 +86,7 @@ async function openPostgres(url: string, options: StoresOptions): Promise<Databa
 }
 
 /** Opens the database that the options name, without touching its schema. */
-export async function openDatabase(options: StoresOptions): Promise<Database> {
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const location = locateDatabase(options.databaseUrl, options.dataDir);
   const database =
     location.kind === 'sqlite' ? await openSqlite(location.file, options) : await openPostgres(location.url, options);
@@ -110,7 +112,7 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
     await orm.close(true);
     throw error;
   }
-  const traces = createTraceStore(database, options.ingestLimit);
+  const traces = createTraceStore(database, options.bodies, options.ingestLimit);
   return {
     catalogHistory: createCatalogHistory(database),
     catalogReleases: createReleaseStore(database),

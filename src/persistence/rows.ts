@@ -30,6 +30,14 @@ export function rowTable<Name extends keyof Tables>(
   return { name, columns };
 }
 
+/** The same table without some of its columns: those the database fills, or those a reader does not want. */
+export function tableWithout<Name extends keyof Tables>(
+  { name, columns }: RowTable<Name>,
+  ...unwanted: readonly (keyof Tables[Name] & string)[]
+): RowTable<Name> {
+  return { name, columns: columns.filter((column) => !unwanted.includes(column.name)) };
+}
+
 export function columnNames<Name extends keyof Tables>({ columns }: RowTable<Name>) {
   return columns.map(({ name }) => name);
 }
@@ -39,7 +47,7 @@ export type EncodedRow = string & { readonly encoded: true };
 
 export function encodeRow<Name extends keyof Tables>(
   { columns }: RowTable<Name>,
-  row: Readonly<Record<keyof Tables[Name] & string, unknown>>,
+  row: Readonly<Partial<Record<keyof Tables[Name] & string, unknown>>>,
 ): EncodedRow {
   return JSON.stringify(columns.map(({ name }) => row[name])) as EncodedRow;
 }
@@ -99,8 +107,8 @@ const STATEMENT_ROWS = 1_000;
 const STATEMENT_BYTES = 1 << 21;
 
 /** Cuts encoded rows into what one statement may carry. */
-export function* statements(encodedRows: Iterable<EncodedRow>): Generator<readonly EncodedRow[]> {
-  let rows: EncodedRow[] = [];
+export function* statements<Row extends string>(encodedRows: Iterable<Row>): Generator<readonly Row[]> {
+  let rows: Row[] = [];
   let bytes = 0;
   for (const row of encodedRows) {
     if (rows.length === STATEMENT_ROWS || (rows.length > 0 && bytes + row.length > STATEMENT_BYTES)) {
@@ -143,7 +151,9 @@ export function tuplesIn(
 export function everyColumn<Name extends keyof Tables>({ name: table, columns }: RowTable<Name>) {
   return columns.map(({ name, sqlType, runtimeType }) => {
     const column = sql.ref(`${table}.${name}`);
-    if (sqlType !== 'bigint') return column.as(name);
+    // Row numbers are called otherwise: `integer` in SQLite, `bigserial` in PostgreSQL.
+    const isWide = sqlType.startsWith('big') || (sqlType === 'integer' && runtimeType === 'string');
+    if (!isWide) return column.as(name);
     const wanted = runtimeType === 'number' ? sql`double precision` : sql`text`;
     return sql`cast(${column} as ${wanted})`.as(name);
   });

@@ -3,6 +3,7 @@ import type { ReleaseStore } from '../domain/catalog/releases.ts';
 import type { CheckoutStore } from '../domain/checkout/checkout.ts';
 import type { FreeTierStore } from '../domain/free-tier/free-tier.ts';
 import type { KeyStore } from '../domain/keys/virtual-key.ts';
+import type { BodyReader } from '../domain/traces/packed.ts';
 import type { SpendStore } from '../domain/spend/spend-row.ts';
 import type { TraceStore } from '../domain/traces/store.ts';
 import type { UpstreamObjectStore } from '../domain/upstream-objects/upstream-object.ts';
@@ -36,6 +37,8 @@ export interface StoresOptions {
   readonly databaseUrl: string | null;
   readonly dataDir: string;
   readonly log: { warn(facts: object, event: string): void };
+  /** Opens the bodies that spans point into; who reads or forgets no spans of exports needs none. */
+  readonly bodies?: BodyReader;
   /** Which library runs SQLite; null or absent: `sqlite3` where it is installed, else `node:sqlite`. */
   readonly sqliteDriver?: 'sqlite3' | 'node:sqlite' | null;
   readonly ingestLimit?: IngestLimit;

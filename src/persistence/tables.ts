@@ -3,12 +3,12 @@ import { CatalogChangeEntity, type CatalogChangeSchema } from './entities/catalo
 import { CatalogRecordedEntity, type CatalogRecordedSchema } from './entities/catalog-recorded.ts';
 import { CatalogSpanEntity, type CatalogSpanSchema } from './entities/catalog-span.ts';
 import { CatalogReleaseEntity, type CatalogReleaseSchema } from './entities/catalog-release.ts';
+import { ExportBodyEntity, type ExportBodySchema } from './entities/export-body.ts';
 import { FreeTierUseEntity, type FreeTierUseSchema } from './entities/free-tier-use.ts';
 import { CheckoutEntity, type CheckoutSchema } from './entities/checkout.ts';
 import { KeySpendEntity, type KeySpendSchema } from './entities/key-spend.ts';
 import { PaymentEventEntity, type PaymentEventSchema } from './entities/payment-event.ts';
 import { PaymentObjectEntity, type PaymentObjectSchema } from './entities/payment-object.ts';
-import { SpanPayloadEntity, type SpanPayloadSchema } from './entities/span-payload.ts';
 import { SpanEntity, type SpanSchema } from './entities/span.ts';
 import { SpendRowEntity, type SpendRowSchema } from './entities/spend-row.ts';
 import { TraceSummaryEntity, type TraceSummarySchema } from './entities/trace-summary.ts';
@@ -23,7 +23,7 @@ export const ENTITIES = [
   VirtualKeyEntity,
   TraceSummaryEntity,
   SpanEntity,
-  SpanPayloadEntity,
+  ExportBodyEntity,
   SpendRowEntity,
   KeySpendEntity,
   FreeTierUseEntity,
@@ -42,7 +42,7 @@ export type Tables = InferKyselyDB<
   | typeof CatalogReleaseSchema
   | typeof TraceSummarySchema
   | typeof SpanSchema
-  | typeof SpanPayloadSchema
+  | typeof ExportBodySchema
   | typeof SpendRowSchema
   | typeof KeySpendSchema
   | typeof FreeTierUseSchema

@@ -10,9 +10,7 @@ import type { ChatDelta } from '../../src/domain/chat/chat.ts';
 import { Unauthenticated } from '../../src/domain/errors.ts';
 import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
 import { ZERO_USD } from '../../src/domain/money.ts';
-import { createSlots } from '../../src/domain/slots.ts';
 import type { SpendRow } from '../../src/domain/spend/spend-row.ts';
-import { DEFAULT_OTLP_LIMITS } from '../../src/domain/traces/otlp-limits.ts';
 import type { Span } from '../../src/domain/traces/span.ts';
 import type { Gateway, GatewayCall } from '../../src/gateway/gateway.ts';
 import { createGraphQL } from '../../src/graphql.ts';
@@ -22,6 +20,7 @@ import { createPatternCompiler } from '../../src/runtime/catalog-pattern.ts';
 import { keySmith, randomIds } from '../../src/runtime/identifiers.ts';
 import { aClient, aFreeTier } from '../support/free-tier.ts';
 import { createMemoryTraceStore } from '../support/memory-trace-store.ts';
+import { aTracePacker } from '../support/trace-packer.ts';
 import type { TypedDocumentString } from './generated/graphql.ts';
 
 /** Half a day after every span of the samples began. */
@@ -175,6 +174,7 @@ export async function openGraph(
       },
       ping: async () => {},
     },
+    exports: aTracePacker(),
     catalog: {
       current: () => catalog,
       status: () => ({
@@ -203,7 +203,6 @@ export async function openGraph(
     keyRing: { identify: identifyByName, forget() {} },
     keySmith,
     metrics: { read: async () => ({ contentType: 'text/plain', text: '' }) },
-    otlp: { limits: DEFAULT_OTLP_LIMITS, unpacking: createSlots(2, 'exports') },
     bus,
     clock: { now: () => NOW, monotonicMs: () => performance.now() },
     ids: randomIds,

@@ -1,8 +1,10 @@
 import { ENGINES } from './engines.ts';
+import { traceStoreExportSuite } from './trace-store-export-suite.ts';
 import { traceStoreLoadSuite } from './trace-store-load-suite.ts';
 import { traceStoreSuite } from './trace-store-suite.ts';
 
 for (const engine of ENGINES) {
   traceStoreSuite(engine);
+  traceStoreExportSuite(engine);
   traceStoreLoadSuite(engine);
 }

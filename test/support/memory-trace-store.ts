@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { mayRead, type Owner } from '../../src/domain/caller.ts';
-import type { Span } from '../../src/domain/traces/span.ts';
+import { payloadOfText, type PayloadPlace, spansOfRows } from '../../src/domain/traces/span-rows.ts';
+import type { BodyReader, ExportBody } from '../../src/domain/traces/packed.ts';
+import type { Span, SpanBatch, SpanPayload } from '../../src/domain/traces/span.ts';
 import type { TraceStore } from '../../src/domain/traces/store.ts';
 import { growSummary, type TraceSummary } from '../../src/domain/traces/trace.ts';
 
@@ -20,8 +22,8 @@ const startMsOf = (summary: TraceSummary): number => Number(summary.startNs / 1_
 const newestFirst = (left: TraceSummary, right: TraceSummary): number =>
   startMsOf(right) - startMsOf(left) || (left.traceRef < right.traceRef ? 1 : -1);
 
-/** A trace store that forgets when the test ends; the same rules as the real one. */
-export function createMemoryTraceStore(): TraceStore {
+/** A trace store that forgets when the test ends; the same rules as the real one. `bodies` opens what exports bring. */
+export function createMemoryTraceStore(bodies?: BodyReader): TraceStore {
   const traces = new Map<string, StoredTrace>();
 
   function add(owner: Owner, span: Span): string | null {
@@ -35,16 +37,29 @@ export function createMemoryTraceStore(): TraceStore {
     return traceRef;
   }
 
-  return {
-    async ingest(batches) {
-      const changed = new Set<string>();
-      for (const { owner, spans } of batches) {
-        for (const span of spans) {
-          const ref = add(owner, span);
-          if (ref !== null) changed.add(ref);
-        }
+  async function ingest(batches: readonly SpanBatch[]): Promise<readonly TraceSummary[]> {
+    const changed = new Set<string>();
+    for (const { owner, spans } of batches) {
+      for (const span of spans) {
+        const ref = add(owner, span);
+        if (ref !== null) changed.add(ref);
       }
-      return [...changed].flatMap((ref) => traces.get(ref)?.summary ?? []);
+    }
+    return [...changed].flatMap((ref) => traces.get(ref)?.summary ?? []);
+  }
+
+  function payloadOf(body: ExportBody, payload: PayloadPlace, owner: Owner): SpanPayload | Promise<SpanPayload> {
+    if (payload.kind === 'row') return payloadOfText(payload.text);
+    if (bodies === undefined) throw new Error('This store was made without a reader of bodies.');
+    return bodies.payload(body, payload.at, owner);
+  }
+
+  return {
+    ingest,
+    async ingestExport(owner, { body, traces: packed }) {
+      const kept = packed.flatMap(({ traceId, rows }) => spansOfRows(traceId, rows));
+      const spans = kept.map(async ({ head, payload }) => ({ ...head, ...(await payloadOf(body, payload, owner)) }));
+      return ingest([{ owner, spans: await Promise.all(spans) }]);
     },
     async listSummaries(visibility, { startMs, endMs, after }, limit) {
       return [...traces.values()]
@@ -73,6 +88,16 @@ export function createMemoryTraceStore(): TraceStore {
     },
     async findSpan(keys, spanId) {
       return keys.flatMap(({ traceRef }) => traces.get(traceRef)?.spans.get(spanId) ?? [])[0] ?? null;
+    },
+    async forget(beforeMs, most) {
+      const old = [...traces.values()]
+        .map(({ summary }) => summary)
+        .filter((summary) => startMsOf(summary) < beforeMs)
+        .toSorted(newestFirst)
+        .toReversed()
+        .slice(0, most);
+      for (const { traceRef } of old) traces.delete(traceRef);
+      return old.length;
     },
   };
 }

@@ -3,7 +3,7 @@ import { attributeTexts, textAt } from './attribute-text.ts';
 import { type Convention, firstValue, type Lifted } from './conventions/convention.ts';
 import { GEN_AI } from './conventions/gen-ai-attributes.ts';
 import { conventionOf } from './conventions/precedence.ts';
-import type { Attributes, RawSpan, Span, SpanType } from './span.ts';
+import type { Attributes, RawSpan, SpanHead, SpanPayload, SpanType } from './span.ts';
 import { MAX_VALUE_BYTES, startOf, truncateConversation, truncateText } from './truncate.ts';
 
 const PREVIEW_LENGTH = 240;
@@ -14,25 +14,14 @@ const SERVICE_KEYS = ['service.name'];
 const NOTHING: Lifted = { text: '', preview: '', keys: [] };
 
 /**
- * Spans with their meaning read out of their attributes. Never fails: what is odd in a span stays among its
- * attributes and counts as absent. Spans of one resource share its text.
+ * A span with its meaning read out of its attributes, without its payload. Never fails: what is odd in a span
+ * stays among its attributes and counts as absent.
  */
-export function readSpans(spans: readonly RawSpan[], owner: Owner, maxValueBytes = MAX_VALUE_BYTES): readonly Span[] {
-  const resources = new Map<RawSpan['resource'], Readonly<Record<string, string>>>();
-  return spans.map((span) => {
-    const known = resources.get(span.resource);
-    const resourceAttributes = known ?? attributeTexts(stampedWith(owner, span.resource.attributes), [], maxValueBytes);
-    if (known === undefined) resources.set(span.resource, resourceAttributes);
-    return readSpan(span, resourceAttributes, maxValueBytes);
-  });
-}
-
-function readSpan(span: RawSpan, resourceAttributes: Readonly<Record<string, string>>, maxValueBytes: number): Span {
+export function readHead(span: RawSpan, maxValueBytes = MAX_VALUE_BYTES): SpanHead {
   const { attributes } = span;
   const convention = conventionOf(span);
   const type = convention.type(span);
   const input = convention.input(span, type) ?? NOTHING;
-  const output = convention.output(span, type) ?? NOTHING;
   const cut = (text: string): string => truncateText(text, maxValueBytes);
   return {
     traceId: span.traceId,
@@ -53,19 +42,31 @@ function readSpan(span: RawSpan, resourceAttributes: Readonly<Record<string, str
     inputPreview: startOf(input.preview, PREVIEW_LENGTH),
     requestId: label(firstValue(attributes, convention.responseIdKeys)),
     cost: null,
+  };
+}
+
+/** What a span carries, its values cut to `maxValueBytes`. `owner` is who sent it. Never fails, as `readHead`. */
+export function readPayload(span: RawSpan, owner: Owner, maxValueBytes = MAX_VALUE_BYTES): SpanPayload {
+  const convention = conventionOf(span);
+  const type = convention.type(span);
+  const input = convention.input(span, type) ?? NOTHING;
+  const output = convention.output(span, type) ?? NOTHING;
+  const textsOf = (attributes: Attributes): Readonly<Record<string, string>> =>
+    attributeTexts(attributes, [], maxValueBytes);
+  return {
     input: truncateConversation(input.text, maxValueBytes),
     output: truncateConversation(output.text, maxValueBytes),
-    attributes: attributeTexts(attributes, [...input.keys, ...output.keys], maxValueBytes),
-    resourceAttributes,
+    attributes: attributeTexts(span.attributes, [...input.keys, ...output.keys], maxValueBytes),
+    resourceAttributes: textsOf(stampedWith(owner, span.resource.attributes)),
     events: span.events.map((event) => ({
-      name: cut(event.name),
+      name: truncateText(event.name, maxValueBytes),
       timeNs: event.timeNs,
-      attributes: attributeTexts(event.attributes, [], maxValueBytes),
+      attributes: textsOf(event.attributes),
     })),
     links: span.links.map((link) => ({
       traceId: link.traceId,
       spanId: link.spanId,
-      attributes: attributeTexts(link.attributes, [], maxValueBytes),
+      attributes: textsOf(link.attributes),
     })),
   };
 }

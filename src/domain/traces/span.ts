@@ -106,7 +106,7 @@ export interface SpanPayload {
 
 export interface Span extends SpanHead, SpanPayload {}
 
-/** Spans that arrived together from one credential. */
+/** Spans the platform made itself, for one credential. Their payloads are kept with them. */
 export interface SpanBatch {
   readonly owner: Owner;
   readonly spans: readonly Span[];

@@ -1,4 +1,5 @@
-import type { Visibility } from '../caller.ts';
+import type { Owner, Visibility } from '../caller.ts';
+import type { PackedExport } from './packed.ts';
 import type { Span, SpanBatch, SpanHead } from './span.ts';
 import type { TraceSummary, TraceWindow } from './trace.ts';
 
@@ -8,6 +9,10 @@ export type TraceKey = Pick<TraceSummary, 'traceId' | 'traceRef'>;
 /**
  * Where spans are kept. Rows are owned by the credential that sent them; one trace id sent by two owners
  * is two traces. Everything outside a visibility is as if it did not exist.
+ *
+ * The payloads of an export stay in its body, which is kept once and shared by the traces in it. A body lives as
+ * long as one span points into it: it goes with the last of its traces, and of a trace that goes before the others
+ * nothing is left in it.
  */
 export interface TraceStore {
   /**
@@ -17,6 +22,8 @@ export interface TraceStore {
    * Throws Unavailable when too much is already waiting.
    */
   ingest(batches: readonly SpanBatch[]): Promise<readonly TraceSummary[]>;
+  /** Stores an export that `owner` sent, as `ingest` does. The body of one that brings nothing new is not kept. */
+  ingestExport(owner: Owner, packed: PackedExport): Promise<readonly TraceSummary[]>;
   /** At most `limit` summaries inside the window, newest first by (start ms, trace ref). */
   listSummaries(visibility: Visibility, window: TraceWindow, limit: number): Promise<readonly TraceSummary[]>;
   /** Every visible summary with this trace id, or just the one with this ref. Empty when there is none. */
@@ -25,4 +32,9 @@ export interface TraceStore {
   listSpans(traces: readonly TraceKey[]): Promise<ReadonlyMap<string, readonly SpanHead[]>>;
   /** One span with its payload, or null. `traces` as for `listSpans`. */
   findSpan(traces: readonly TraceKey[], spanId: string): Promise<Span | null>;
+  /**
+   * Removes the oldest of the traces that began before `beforeMs`, Unix milliseconds, at most so many; resolves to how
+   * many. A small step: others are served in between. Nothing is left of what is removed, not even inside of a body.
+   */
+  forget(beforeMs: number, most: number): Promise<number>;
 }

@@ -75,57 +75,117 @@ export const TRACE_PAGE_SIZE = 50;
 const distinctSorted = (known: readonly string[], more: readonly string[]): readonly string[] =>
   [...new Set([...known, ...more.filter((name) => name !== '')])].toSorted();
 
-/**
- * A summary after spans not counted before are added to it; `summary` null starts one. The order in which
- * spans arrive does not matter, except that the first of several roots names the trace.
- */
-export function growSummary(
-  summary: TraceSummary | null,
-  identity: Pick<TraceSummary, 'traceId' | 'traceRef' | 'owner'>,
-  added: readonly SpanHead[],
-): TraceSummary {
-  const root = added
-    .filter((span) => span.parentSpanId === null)
-    .toSorted((left, right) => (left.startNs < right.startNs ? -1 : 1))[0];
-  const starts = added.map((span) => span.startNs);
-  const ends = added.map((span) => span.endNs);
-  const least = (values: readonly bigint[]): bigint => values.reduce((a, b) => (a < b ? a : b));
-  const most = (values: readonly bigint[]): bigint => values.reduce((a, b) => (a > b ? a : b));
-  const count = (wanted: (span: SpanHead) => boolean): number => added.filter(wanted).length;
-  const sum = (of: (span: SpanHead) => number): number => telling.reduce((total, span) => total + of(span), 0);
-  const costs = added.flatMap((span) => (span.cost === null ? [] : [span.cost]));
-  const calls = added.filter((span) => span.type === 'llm');
+/** What spans of one trace make of its summary. Tallies of different spans add up, in any order. */
+export interface TraceTally extends Pick<
+  TraceSummary,
+  | 'startNs'
+  | 'endNs'
+  | 'spanCount'
+  | 'agentNames'
+  | 'agentInvocations'
+  | 'llmCalls'
+  | 'toolCalls'
+  | 'errorCount'
+  | 'inputTokens'
+  | 'outputTokens'
+  | 'models'
+  | 'spend'
+  | 'pricedCalls'
+> {
+  /** The earliest root among them; null when there is none. */
+  readonly root: Pick<TraceSummary, 'name' | 'service' | 'inputPreview' | 'status'> | null;
+  /** Of the first span that came. */
+  readonly service: string;
+}
+
+/** Tells one trace from another: fixed when its first span arrives. */
+export type TraceIdentity = Pick<TraceSummary, 'traceId' | 'traceRef' | 'owner'>;
+
+const least = (left: bigint, right: bigint): bigint => (left < right ? left : right);
+const most = (left: bigint, right: bigint): bigint => (left > right ? left : right);
+const sumOf = (left: Usd | null, right: Usd | null): Usd | null =>
+  left === null ? right : right === null ? left : addUsd(left, right);
+
+/** The tally of at least one span. */
+export function tallyOf(spans: readonly SpanHead[]): TraceTally {
+  const root = spans.reduce<SpanHead | null>(
+    (first, span) => (span.parentSpanId === null && (first === null || span.startNs < first.startNs) ? span : first),
+    null,
+  );
+  const count = (wanted: (span: SpanHead) => boolean): number => spans.filter(wanted).length;
+  const calls = spans.filter((span) => span.type === 'llm');
   // Runs tell the usage of their calls a second time: once a call is known, only calls count.
-  const telling = calls.length > 0 || (summary?.llmCalls ?? 0) > 0 ? calls : added;
-  const counted = telling === calls && summary?.llmCalls === 0 ? null : summary;
-  const named = summary !== null && summary.name !== '';
+  const telling = calls.length > 0 ? calls : spans;
+  const distinct = (names: readonly string[]): readonly string[] => distinctSorted([], names);
+  return {
+    root: root && {
+      name: root.name,
+      service: root.service,
+      inputPreview: root.inputPreview,
+      status: root.status,
+    },
+    service: spans[0]?.service ?? '',
+    startNs: spans.map(({ startNs }) => startNs).reduce(least),
+    endNs: spans.map(({ endNs }) => endNs).reduce(most),
+    spanCount: spans.length,
+    agentNames: distinct(spans.map(({ agent }) => agent)),
+    agentInvocations: count(({ type }) => type === 'agent'),
+    llmCalls: calls.length,
+    toolCalls: count(({ type }) => type === 'tool'),
+    errorCount: count(({ status }) => status === 'error'),
+    inputTokens: telling.reduce((total, { inputTokens }) => total + inputTokens, 0),
+    outputTokens: telling.reduce((total, { outputTokens }) => total + outputTokens, 0),
+    models: distinct(spans.map(({ model }) => model ?? '')),
+    spend: spans.reduce<Usd | null>((total, { cost }) => sumOf(total, cost), null),
+    pricedCalls: count(({ cost }) => cost !== null),
+  };
+}
+
+/** A summary after spans not counted before are added to it; `summary` null starts one. The first root names it. */
+export function addTally(summary: TraceSummary | null, identity: TraceIdentity, tally: TraceTally): TraceSummary {
+  const { root, service, ...counts } = tally;
+  if (summary === null)
+    return {
+      ...identity,
+      name: root?.name ?? '',
+      service: root?.service || service,
+      inputPreview: root?.inputPreview ?? '',
+      status: root?.status ?? 'unset',
+      ...counts,
+    };
+  const naming = summary.name === '' ? (root ?? summary) : summary;
+  // As within a tally: only calls count once one is known.
+  const before = summary.llmCalls > 0 || tally.llmCalls === 0 ? summary : NO_TOKENS;
+  const after = tally.llmCalls > 0 || summary.llmCalls === 0 ? tally : NO_TOKENS;
   return {
     ...identity,
-    name: named || !root ? (summary?.name ?? '') : root.name,
-    service: (named ? summary.service : root?.service) || summary?.service || added[0]?.service || '',
-    inputPreview: named || !root ? (summary?.inputPreview ?? '') : root.inputPreview,
-    status: named || !root ? (summary?.status ?? 'unset') : root.status,
-    startNs: least(summary ? [summary.startNs, ...starts] : starts),
-    endNs: most(summary ? [summary.endNs, ...ends] : ends),
-    spanCount: (summary?.spanCount ?? 0) + added.length,
-    agentNames: distinctSorted(
-      summary?.agentNames ?? [],
-      added.map((span) => span.agent),
-    ),
-    agentInvocations: (summary?.agentInvocations ?? 0) + count((span) => span.type === 'agent'),
-    llmCalls: (summary?.llmCalls ?? 0) + calls.length,
-    toolCalls: (summary?.toolCalls ?? 0) + count((span) => span.type === 'tool'),
-    errorCount: (summary?.errorCount ?? 0) + count((span) => span.status === 'error'),
-    inputTokens: (counted?.inputTokens ?? 0) + sum((span) => span.inputTokens),
-    outputTokens: (counted?.outputTokens ?? 0) + sum((span) => span.outputTokens),
-    models: distinctSorted(
-      summary?.models ?? [],
-      added.map((span) => span.model ?? ''),
-    ),
-    spend: costs.reduce<Usd | null>(
-      (total, cost) => (total === null ? cost : addUsd(total, cost)),
-      summary?.spend ?? null,
-    ),
-    pricedCalls: (summary?.pricedCalls ?? 0) + costs.length,
+    name: naming.name,
+    service: naming.service || summary.service || service,
+    inputPreview: naming.inputPreview,
+    status: naming.status,
+    startNs: least(summary.startNs, tally.startNs),
+    endNs: most(summary.endNs, tally.endNs),
+    spanCount: summary.spanCount + tally.spanCount,
+    agentNames: distinctSorted(summary.agentNames, tally.agentNames),
+    agentInvocations: summary.agentInvocations + tally.agentInvocations,
+    llmCalls: summary.llmCalls + tally.llmCalls,
+    toolCalls: summary.toolCalls + tally.toolCalls,
+    errorCount: summary.errorCount + tally.errorCount,
+    inputTokens: before.inputTokens + after.inputTokens,
+    outputTokens: before.outputTokens + after.outputTokens,
+    models: distinctSorted(summary.models, tally.models),
+    spend: sumOf(summary.spend, tally.spend),
+    pricedCalls: summary.pricedCalls + tally.pricedCalls,
   };
+}
+
+const NO_TOKENS = { inputTokens: 0, outputTokens: 0 };
+
+/** `addTally` of the spans themselves. */
+export function growSummary(
+  summary: TraceSummary | null,
+  identity: TraceIdentity,
+  added: readonly SpanHead[],
+): TraceSummary {
+  return addTally(summary, identity, tallyOf(added));
 }

@@ -2,15 +2,15 @@ import { defineEntity, p } from '@mikro-orm/core';
 import type { SpanKind, SpanStatus, SpanType } from '../../domain/traces/span.ts';
 
 /**
- * The narrow half of a span: what lists and trees of spans need, kept apart from the payload so that reading
- * a trace never touches it. Rows only; see `trace-summary.ts` for the times.
+ * The narrow half of a span: what lists and trees of spans need. Its payload is in the body of the export it came in,
+ * or, where the platform made the span itself, in the last column. Rows only; see `trace-summary.ts` for the times.
  */
 export const SpanSchema = defineEntity({
   name: 'SpanEntity',
   tableName: 'span',
   properties: {
-    traceId: p.text().primary(),
-    traceRef: p.text().primary(),
+    /** Number of the trace. Rows of one trace lie side by side, and new ones at the end. */
+    traceNo: p.bigint('string').primary(),
     spanId: p.text().primary(),
     parentSpanId: p.text().nullable(),
     name: p.text(),
@@ -18,8 +18,8 @@ export const SpanSchema = defineEntity({
     type: p.text().$type<SpanType>(),
     agent: p.text(),
     service: p.text(),
-    startNs: p.text(),
-    endNs: p.text(),
+    startNs: p.bigint('string'),
+    endNs: p.bigint('string'),
     status: p.text().$type<SpanStatus>(),
     error: p.text().nullable(),
     model: p.text().nullable(),
@@ -29,6 +29,11 @@ export const SpanSchema = defineEntity({
     requestId: p.text().nullable(),
     /** Picodollars. */
     cost: p.bigint('string').nullable(),
+    /** The body of its export, and its place in it. */
+    bodyNo: p.bigint('string').nullable(),
+    bodyAt: p.integer().nullable(),
+    /** JSON text. Last: what is long lies outside of the row, and readers of heads do not get that far. */
+    payload: p.text().nullable(),
   },
 });
 

@@ -1,25 +1,27 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { SpanStatus } from '../../domain/traces/span.ts';
+import { RowNumberType } from './row-number-type.ts';
 
 /**
  * One row per trace and owner, written and read as rows, never as managed entities: it declares the columns
- * as they are stored. Times in ns are 20 digits of text, because OTLP's are unsigned 64 bits wide, which no
- * INTEGER holds, and text of one width sorts as the numbers do. `startMs` is the sort key of lists.
+ * as they are stored. `startMs` is the sort key of lists.
  */
 export const TraceSummarySchema = defineEntity({
   name: 'TraceSummaryEntity',
   tableName: 'trace_summary',
   properties: {
-    traceId: p.text().primary(),
+    /** What spans name their trace by: counted up, so that what arrives together lies together. */
+    traceNo: p.type(RowNumberType).$type<string>().primary().autoincrement(),
+    traceId: p.text(),
     /** Names owner and trace id at once; see `trace-ref.ts`. */
-    traceRef: p.text().primary(),
+    traceRef: p.text(),
     teamId: p.text(),
     keyHash: p.text(),
     name: p.text(),
     service: p.text(),
     inputPreview: p.text(),
-    startNs: p.text(),
-    endNs: p.text(),
+    startNs: p.bigint('string'),
+    endNs: p.bigint('string'),
     startMs: p.bigint('number'),
     status: p.text().$type<SpanStatus>(),
     spanCount: p.integer(),
@@ -37,6 +39,7 @@ export const TraceSummarySchema = defineEntity({
     spend: p.bigint('string').nullable(),
     pricedCalls: p.integer(),
   },
+  uniques: [{ properties: ['traceId', 'traceRef'] }],
   indexes: [
     // Read backwards for "newest first": one for all, one per team, one per key without a team. A row is in
     // the first and in one of the others.

@@ -46,6 +46,8 @@ function openingPragmas(access: SqliteAccess): readonly string[] {
   return [
     ...always,
     `pragma page_size = ${PAGE_BYTES}`,
+    // Counts for new files only, as the page size does: an older one reuses its free pages but does not shrink.
+    'pragma auto_vacuum = incremental',
     'pragma journal_mode = wal',
     'pragma synchronous = normal',
     `pragma wal_autocheckpoint = ${CHECKPOINT_PAGES}`,

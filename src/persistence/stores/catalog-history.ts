@@ -31,7 +31,7 @@ import {
   spanOf,
   type SpanRow,
 } from './catalog-rows.ts';
-import { storable } from './encoding.ts';
+import { storable } from '../../domain/storable.ts';
 
 /** What was imported has no state that others follow on. */
 const NO_HEAD = { snapshot_id: null, taken_ms: null, seen_ms: null, confirmed_ms: null };

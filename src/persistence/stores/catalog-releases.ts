@@ -5,7 +5,7 @@ import { CatalogReleaseEntity } from '../entities/catalog-release.ts';
 import { everyColumn, rowTable } from '../rows.ts';
 import type { Tables } from '../tables.ts';
 import { transaction } from '../transaction.ts';
-import { storable } from './encoding.ts';
+import { storable } from '../../domain/storable.ts';
 
 type StoredRelease = Selectable<Tables['catalog_release']>;
 

@@ -3,7 +3,7 @@ import type { Selectable } from 'kysely';
 import { type CatalogChange, fieldKindOf, type WatchedFields } from '../../domain/catalog/changes.ts';
 import type { HistorySpan, ListedChange, RecordedEntry, RecordHead } from '../../domain/catalog/history.ts';
 import type { Tables } from '../tables.ts';
-import { storable, storableOrNull } from './encoding.ts';
+import { storable, storableOrNull } from '../../domain/storable.ts';
 
 export type ChangeRow = Selectable<Tables['catalog_change']>;
 type RecordedRow = Selectable<Tables['catalog_recorded']>;

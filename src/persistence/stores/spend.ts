@@ -9,7 +9,7 @@ import { SpendRowEntity } from '../entities/spend-row.ts';
 import { type EncodedRow, encodeRow, everyColumn, insertionInto, rowTable, tuplesIn } from '../rows.ts';
 import type { Tables } from '../tables.ts';
 import { transaction } from '../transaction.ts';
-import { amountText, storable, storableOrNull } from './encoding.ts';
+import { amountText, storable, storableOrNull } from '../../domain/storable.ts';
 
 type StoredRow = Selectable<Tables['spend_row']>;
 

@@ -1,16 +1,16 @@
 import type { Selectable } from 'kysely';
 import type { Usd } from '../../domain/money.ts';
-import type { TraceSummary } from '../../domain/traces/trace.ts';
+import type { TraceIdentity, TraceSummary } from '../../domain/traces/trace.ts';
 import type { Tables } from '../tables.ts';
-import { amountText, nsText, storable } from './encoding.ts';
+import { amountText, nsText, storable } from '../../domain/storable.ts';
 
 export type SummaryRow = Selectable<Tables['trace_summary']>;
-/** What tells one trace from another: fixed when its first span arrives. */
-export type TraceIdentity = Pick<TraceSummary, 'traceId' | 'traceRef' | 'owner'>;
+/** All of a row but its number, which the database gives. */
+export type NewSummaryRow = Omit<SummaryRow, 'trace_no'>;
 
 const NS_PER_MS = 1_000_000n;
 
-export function summaryRowOf(summary: TraceSummary): SummaryRow {
+export function summaryRowOf(summary: TraceSummary): NewSummaryRow {
   return {
     trace_id: storable(summary.traceId),
     trace_ref: summary.traceRef,
@@ -37,7 +37,7 @@ export function summaryRowOf(summary: TraceSummary): SummaryRow {
   };
 }
 
-export function summaryOf(row: SummaryRow): TraceSummary {
+export function summaryOf(row: NewSummaryRow): TraceSummary {
   return {
     traceId: row.trace_id,
     traceRef: row.trace_ref,
@@ -63,7 +63,7 @@ export function summaryOf(row: SummaryRow): TraceSummary {
 }
 
 /** The row of a trace none of whose spans is stored yet: something to lock. Never visible after a commit. */
-export function emptySummaryRow({ traceId, traceRef, owner }: TraceIdentity): SummaryRow {
+export function emptySummaryRow({ traceId, traceRef, owner }: TraceIdentity): NewSummaryRow {
   return summaryRowOf({
     traceId,
     traceRef,

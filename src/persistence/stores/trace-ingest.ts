@@ -1,136 +1,90 @@
-import { sql, type Kysely, type RawBuilder } from 'kysely';
-import type { Span, SpanBatch } from '../../domain/traces/span.ts';
-import { growSummary, type TraceSummary } from '../../domain/traces/trace.ts';
+import { sql, type Kysely } from 'kysely';
+import type { ExportBody } from '../../domain/traces/packed.ts';
+import { addTally, type TraceIdentity, type TraceSummary } from '../../domain/traces/trace.ts';
 import type { Database } from '../database.ts';
 import { isDuplicate } from '../faults.ts';
-import type { Weight } from '../group-commit.ts';
 import {
   columnNames,
-  type EncodedRow,
   encodeRow,
   everyColumn,
   type Insertion,
   insertionInto,
   type RowTable,
   statements,
+  tableWithout,
   tuplesIn,
 } from '../rows.ts';
 import type { Tables } from '../tables.ts';
-import { traceRefOf } from '../trace-ref.ts';
 import { transaction } from '../transaction.ts';
-import { payloadRowOf, spanRowOf } from './span-rows.ts';
-import { emptySummaryRow, summaryOf, summaryRowOf, type SummaryRow, type TraceIdentity } from './summary-rows.ts';
-
-interface EncodedSpan {
-  readonly identity: TraceIdentity;
-  readonly span: Span;
-  /** Unique across owners and traces. */
-  readonly key: string;
-  /** The same as the key of its row. */
-  readonly columns: readonly [traceId: string, traceRef: string, spanId: string];
-  /** The two rows of the span, encoded. */
-  readonly head: EncodedRow;
-  readonly payload: EncodedRow;
-}
-
-/** One call's spans, ready to be written. */
-export interface IngestJob extends Weight {
-  readonly spans: readonly EncodedSpan[];
-  /** Every span begins a trace of its own. */
-  readonly begins: boolean;
-}
+import { type IngestJob, type IngestPart, newParts } from './ingest-jobs.ts';
+import { createSpanWriter, spanGroup } from './span-insertion.ts';
+import { emptySummaryRow, type NewSummaryRow, summaryOf, summaryRowOf, type SummaryRow } from './summary-rows.ts';
 
 /** The tables of the trace store, as rows are written to and read from them. */
 export interface TraceTables {
   readonly summary: RowTable<'trace_summary'>;
   readonly span: RowTable<'span'>;
-  readonly payload: RowTable<'span_payload'>;
+  readonly body: RowTable<'export_body'>;
+}
+
+/** A trace that was there before, and its number. */
+interface KnownTrace {
+  readonly traceNo: string;
+  readonly summary: TraceSummary;
 }
 
 type Summaries = ReadonlyMap<string, TraceSummary>;
-
-const keyOf = (traceRef: string, spanId: string): string => `${traceRef}:${spanId}`;
-
-/** Encodes what a call brought. Throws InvalidInput for values no column holds, before anyone else is involved. */
-export function encodeBatches(tables: TraceTables, batches: readonly SpanBatch[]): IngestJob {
-  const spans = batches.flatMap(({ owner, spans: brought }) => {
-    const identities = new Map<string, TraceIdentity>();
-    return brought.map((span): EncodedSpan => {
-      const { traceId } = span;
-      const identity = identities.get(traceId) ?? { traceId, traceRef: traceRefOf(owner, traceId), owner };
-      identities.set(traceId, identity);
-      const row = spanRowOf(identity.traceRef, span);
-      return {
-        identity,
-        span,
-        key: keyOf(row.trace_ref, row.span_id),
-        columns: [row.trace_id, row.trace_ref, row.span_id],
-        head: encodeRow(tables.span, row),
-        payload: encodeRow(tables.payload, payloadRowOf(identity.traceRef, span)),
-      };
-    });
-  });
-  const bytes = spans.reduce((total, { head, payload }) => total + head.length + payload.length, 0);
-  return { spans, rows: spans.length, bytes, begins: batches.every(({ begins }) => begins === true) };
-}
+type NumberedRow = Pick<SummaryRow, 'trace_no' | 'trace_ref'>;
 
 function byKey(left: TraceIdentity, right: TraceIdentity): number {
   if (left.traceId !== right.traceId) return left.traceId < right.traceId ? -1 : 1;
   return left.traceRef < right.traceRef ? -1 : 1;
 }
 
-function distinct(jobs: readonly IngestJob[]): readonly EncodedSpan[] {
-  const spans = new Map<string, EncodedSpan>();
-  for (const job of jobs) for (const encoded of job.spans) if (!spans.has(encoded.key)) spans.set(encoded.key, encoded);
-  return [...spans.values()];
-}
-
-function byTrace(encodedSpans: readonly EncodedSpan[]) {
-  const traces = new Map<string, { readonly identity: TraceIdentity; readonly spans: Span[] }>();
-  for (const { identity, span } of encodedSpans) {
-    const known = traces.get(identity.traceRef);
-    if (known) known.spans.push(span);
-    else traces.set(identity.traceRef, { identity, spans: [span] });
-  }
-  return traces;
-}
-
-/** Commits jobs together: spans first, then the summaries grown by exactly those that were new. */
+/**
+ * Commits jobs together: the summaries grown by exactly the spans that are new, the bodies these came in, the spans.
+ */
 export function createTraceIngest(
   { orm, flavour, inFlight }: Database,
   tables: TraceTables,
 ): (jobs: readonly IngestJob[]) => Promise<readonly (readonly TraceSummary[])[]> {
+  const newSummary = tableWithout(tables.summary, 'trace_no');
   const replaced = sql.join(
-    columnNames(tables.summary).map((column) => sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`),
+    columnNames(newSummary).map((column) => sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`),
   );
-  const onSummary = (then: RawBuilder<unknown>) =>
-    insertionInto(flavour, tables.summary, sql`on conflict (trace_id, trace_ref) do ${then}`);
+  const numbered = sql`returning cast(trace_no as text) as trace_no, trace_ref`;
   const insert = {
-    span: insertionInto(flavour, tables.span),
-    payload: insertionInto(flavour, tables.payload),
-    summary: insertionInto(flavour, tables.summary),
-    summaryIfAbsent: onSummary(sql`nothing`),
-    summaryInPlace: onSummary(sql`update set ${replaced}`),
+    summary: insertionInto(flavour, newSummary, numbered),
+    summaryIfAbsent: insertionInto(flavour, newSummary, sql`on conflict (trace_id, trace_ref) do nothing`),
+    summaryInPlace: insertionInto(
+      flavour,
+      newSummary,
+      sql`on conflict (trace_id, trace_ref) do update set ${replaced} ${numbered}`,
+    ),
   };
+  const spans = createSpanWriter(flavour, tables.span);
 
-  /** Runs an insert in as many statements as the rows need. */
-  async function store(db: Kysely<Tables>, into: Insertion, rows: readonly EncodedRow[]): Promise<void> {
-    for (const some of statements(rows)) await into(db, some);
+  /** Runs an insert in as many statements as the rows need; gives the numbers of the traces by their refs. */
+  async function storeSummaries(
+    db: Kysely<Tables>,
+    into: Insertion,
+    rows: readonly NewSummaryRow[],
+  ): Promise<ReadonlyMap<string, string>> {
+    const numbers = new Map<string, string>();
+    for (const some of statements(rows.map((row) => encodeRow(newSummary, row))))
+      for (const row of await into<NumberedRow>(db, some)) numbers.set(row.trace_ref, row.trace_no);
+    return numbers;
   }
 
-  const storeSummaries = (db: Kysely<Tables>, into: Insertion, rows: readonly SummaryRow[]): Promise<void> =>
-    store(
-      db,
-      into,
-      rows.map((row) => encodeRow(tables.summary, row)),
-    );
-
   /**
-   * The summaries of these traces, so that nobody else can change them until the commit. SQLite's write lock
-   * is ours already. PostgreSQL locks rows, so a trace that is new needs a row first; rows are made and
-   * locked in the order of their keys, so that two processes cannot wait for each other.
+   * The traces that are there, so that nobody else can change them until the commit. SQLite's write lock is ours
+   * already. PostgreSQL locks rows, so a trace that is new needs a row first; rows are made and locked in the order
+   * of their keys, so that two processes cannot wait for each other.
    */
-  async function lockSummaries(db: Kysely<Tables>, identities: readonly TraceIdentity[]): Promise<Summaries> {
+  async function lockTraces(
+    db: Kysely<Tables>,
+    identities: readonly TraceIdentity[],
+  ): Promise<ReadonlyMap<string, KnownTrace>> {
     if (flavour === 'postgresql') await storeSummaries(db, insert.summaryIfAbsent, identities.map(emptySummaryRow));
     const keys = identities.map(({ traceId, traceRef }) => [traceId, traceRef]);
     const rows = await db
@@ -142,87 +96,96 @@ export function createTraceIngest(
       .$if(flavour === 'postgresql', (query) => query.forUpdate())
       .$castTo<SummaryRow>()
       .execute();
-    return new Map(rows.filter((row) => row.span_count > 0).map((row) => [row.trace_ref, summaryOf(row)]));
+    return new Map(
+      rows
+        .filter((row) => row.span_count > 0)
+        .map((row) => [row.trace_ref, { traceNo: row.trace_no, summary: summaryOf(row) }]),
+    );
   }
 
-  /** Those spans that are not stored yet. Only a trace that has a summary can have spans. */
-  async function newOf(
+  /** The spans of these jobs that are stored, by trace ref. Only a trace that was there before can have some. */
+  async function storedSpans(
     db: Kysely<Tables>,
-    spans: readonly EncodedSpan[],
-    known: Summaries,
-  ): Promise<readonly EncodedSpan[]> {
-    const doubtful = spans.filter(({ identity }) => known.has(identity.traceRef));
-    if (doubtful.length === 0) return spans;
-    const stored = await db
-      .selectFrom('span')
-      .select(['trace_ref', 'span_id'])
-      .where(
-        sql`(trace_id, trace_ref, span_id)`,
-        'in',
-        tuplesIn(
-          flavour,
-          3,
-          doubtful.map(({ columns }) => columns),
-        ),
-      )
-      .execute();
-    const there = new Set(stored.map((row) => keyOf(row.trace_ref, row.span_id)));
-    return spans.filter(({ key }) => !there.has(key));
+    jobs: readonly IngestJob[],
+    known: ReadonlyMap<string, KnownTrace>,
+  ): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+    const wanted = new Map<string, string[]>();
+    for (const { parts } of jobs)
+      for (const { identity, spanIds } of parts) {
+        const trace = known.get(identity.traceRef);
+        if (trace !== undefined) wanted.set(trace.traceNo, [...(wanted.get(trace.traceNo) ?? []), ...spanIds]);
+      }
+    if (wanted.size === 0) return new Map();
+    const stored = await spans.stored(db, wanted);
+    return new Map([...known].map(([traceRef, { traceNo }]) => [traceRef, stored.get(traceNo) ?? new Set<string>()]));
   }
 
-  /** Stores spans and what they make of their traces. `known` are the summaries of those that were there before. */
-  async function storeSpans(
+  /** Keeps the body of an export that brought something new; gives its number. */
+  async function storeBody(db: Kysely<Tables>, body: ExportBody, heldBy: number): Promise<string> {
+    const { format, compression, bytes } = body;
+    const { rows } = await sql<{ body_no: string }>`
+      insert into export_body (format, compression, held_by, bytes)
+      values (${format}, ${compression}, ${heldBy}, ${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)})
+      returning cast(body_no as text) as body_no`.execute(db);
+    const [row] = rows;
+    if (row === undefined) throw new Error('The database gave no number for a body.');
+    return row.body_no;
+  }
+
+  /** Stores what is new of each job. `known` are the traces that were there before. */
+  async function storeParts(
     db: Kysely<Tables>,
-    added: readonly EncodedSpan[],
-    known: Summaries,
+    jobs: readonly IngestJob[],
+    fresh: readonly (readonly IngestPart[])[],
+    known: ReadonlyMap<string, KnownTrace>,
     intoSummaries: Insertion,
   ): Promise<Summaries> {
-    await store(
-      db,
-      insert.span,
-      added.map(({ head }) => head),
-    );
-    await store(
-      db,
-      insert.payload,
-      added.map(({ payload }) => payload),
-    );
-    const grown = new Map(
-      [...byTrace(added)].map(([traceRef, { identity, spans }]) => [
-        traceRef,
-        growSummary(known.get(traceRef) ?? null, identity, spans),
-      ]),
-    );
-    await storeSummaries(db, intoSummaries, [...grown.values()].map(summaryRowOf));
+    const grown = new Map<string, TraceSummary>();
+    for (const { identity, tally } of fresh.flat()) {
+      const before = grown.get(identity.traceRef) ?? known.get(identity.traceRef)?.summary ?? null;
+      grown.set(identity.traceRef, addTally(before, identity, tally));
+    }
+    const numbers = await storeSummaries(db, intoSummaries, [...grown.values()].map(summaryRowOf));
+    const groups = [];
+    for (const [position, parts] of fresh.entries()) {
+      const body = jobs[position]?.body ?? null;
+      const heldBy = parts.reduce((total, { spanIds }) => total + spanIds.length, 0);
+      const bodyNo = body === null || heldBy === 0 ? null : await storeBody(db, body, heldBy);
+      for (const { identity, rows } of parts)
+        groups.push(spanGroup(numbers.get(identity.traceRef) ?? 'null', bodyNo, rows));
+    }
+    await spans.insert(db, groups);
     return grown;
   }
 
   /** Spans nobody can have stored before. Fails for all when one of their traces is there all the same. */
-  const storeFresh = (db: Kysely<Tables>, spans: readonly EncodedSpan[]): Promise<Summaries> =>
-    storeSpans(db, spans, new Map(), insert.summary);
+  const storeFresh = (db: Kysely<Tables>, jobs: readonly IngestJob[]): Promise<Summaries> =>
+    storeParts(db, jobs, newParts(jobs, new Map()), new Map(), insert.summary);
 
-  async function storeNew(db: Kysely<Tables>, spans: readonly EncodedSpan[]): Promise<Summaries> {
-    const identities = new Map(spans.map(({ identity }) => [identity.traceRef, identity]));
-    const known = await lockSummaries(db, [...identities.values()].toSorted(byKey));
-    return storeSpans(db, await newOf(db, spans, known), known, insert.summaryInPlace);
+  async function storeNew(db: Kysely<Tables>, jobs: readonly IngestJob[]): Promise<Summaries> {
+    const identities = new Map(
+      jobs.flatMap(({ parts }) => parts.map(({ identity }) => [identity.traceRef, identity] as const)),
+    );
+    const known = await lockTraces(db, [...identities.values()].toSorted(byKey));
+    const fresh = newParts(jobs, await storedSpans(db, jobs, known));
+    return storeParts(db, jobs, fresh, known, insert.summaryInPlace);
   }
 
   async function commit(jobs: readonly IngestJob[]): Promise<Summaries> {
-    const spans = distinct(jobs);
     if (jobs.every(({ begins }) => begins)) {
       try {
-        return await transaction(orm, (db) => storeFresh(db, spans));
+        return await transaction(orm, (db) => storeFresh(db, jobs));
       } catch (error) {
         if (!isDuplicate(error)) throw error;
       }
     }
-    return transaction(orm, (db) => storeNew(db, spans));
+    return transaction(orm, (db) => storeNew(db, jobs));
   }
 
   return async (jobs) => {
     const grown = await inFlight.run(() => commit(jobs));
-    return jobs.map(({ spans }) => {
-      const refs = new Set(spans.map(({ identity }) => identity.traceRef));
+    return jobs.map(({ parts }) => {
+      const refs = new Set(parts.map(({ identity }) => identity.traceRef));
       return [...refs].flatMap((ref) => grown.get(ref) ?? []);
     });
   };

@@ -1,20 +1,24 @@
-import { type Expression, type ExpressionBuilder, type Kysely, type Selectable, sql, type SqlBool } from 'kysely';
+import { type Expression, type ExpressionBuilder, type Kysely, sql, type SqlBool } from 'kysely';
 import type { Visibility } from '../../domain/caller.ts';
-import type { SpanHead } from '../../domain/traces/span.ts';
+import { storable } from '../../domain/storable.ts';
+import { payloadOfText } from '../../domain/traces/span-rows.ts';
+import type { BodyReader, ExportBody } from '../../domain/traces/packed.ts';
+import type { SpanHead, SpanPayload } from '../../domain/traces/span.ts';
 import type { TraceKey, TraceStore } from '../../domain/traces/store.ts';
 import type { TraceSummary } from '../../domain/traces/trace.ts';
 import type { Database } from '../database.ts';
-import { SpanPayloadEntity } from '../entities/span-payload.ts';
+import { ExportBodyEntity } from '../entities/export-body.ts';
 import { SpanEntity } from '../entities/span.ts';
 import { TraceSummaryEntity } from '../entities/trace-summary.ts';
 import { createGroupCommit } from '../group-commit.ts';
-import { everyColumn, rowTable, tuplesIn } from '../rows.ts';
+import { everyColumn, rowTable, tableWithout, tuplesIn } from '../rows.ts';
 import type { IngestLimit } from '../stores.ts';
 import type { Tables } from '../tables.ts';
-import { storable } from './encoding.ts';
-import { payloadOf, spanHeadOf } from './span-rows.ts';
+import { type IngestJob, jobOfBatches, jobOfExport } from './ingest-jobs.ts';
+import { type SpanRow, spanHeadOf } from './span-rows.ts';
 import { summaryOf, type SummaryRow } from './summary-rows.ts';
-import { createTraceIngest, encodeBatches, type IngestJob, type TraceTables } from './trace-ingest.ts';
+import { createTraceRemoval } from './trace-removal.ts';
+import { createTraceIngest, type TraceTables } from './trace-ingest.ts';
 
 const INGEST_LIMIT: IngestLimit = { rows: 20_000, bytes: 256 << 20 };
 /** Long enough to share the cost of a commit, short enough that the first in it does not wait for long. */
@@ -42,19 +46,33 @@ export interface ClosableTraceStore extends TraceStore {
   idle(): Promise<void>;
 }
 
+/** A span with the trace and the body it belongs to. */
+type FoundSpan = SpanRow &
+  Pick<SummaryRow, 'trace_id' | 'team_id' | 'key_hash'> & {
+    readonly format: ExportBody['format'] | null;
+    readonly compression: ExportBody['compression'] | null;
+    readonly bytes: Uint8Array | null;
+  };
+
 /** Traces as rows: written in shared commits, read on the connection for reads. */
-export function createTraceStore(database: Database, limit: IngestLimit = INGEST_LIMIT): ClosableTraceStore {
+export function createTraceStore(
+  database: Database,
+  bodies: BodyReader | undefined,
+  limit: IngestLimit = INGEST_LIMIT,
+): ClosableTraceStore {
   const { orm, flavour, inFlight } = database;
   const tables: TraceTables = {
     summary: rowTable(orm, 'trace_summary', TraceSummaryEntity),
     span: rowTable(orm, 'span', SpanEntity),
-    payload: rowTable(orm, 'span_payload', SpanPayloadEntity),
+    body: rowTable(orm, 'export_body', ExportBodyEntity),
   };
+  const heads = tableWithout(tables.span, 'trace_no', 'body_no', 'body_at', 'payload');
   const commits = createGroupCommit<IngestJob, readonly TraceSummary[]>({
     commit: createTraceIngest(database, tables),
     limit,
     groupRows: GROUP_ROWS,
   });
+  const forget = createTraceRemoval(database, bodies);
   const reading = (): Kysely<Tables> => orm.em.fork().getKysely<Tables>({ type: 'read' });
   const summaries = (visibility: Visibility) =>
     reading()
@@ -64,12 +82,30 @@ export function createTraceStore(database: Database, limit: IngestLimit = INGEST
       .orderBy('trace_summary.start_ms', 'desc')
       .orderBy('trace_summary.trace_ref', 'desc')
       .$castTo<SummaryRow>();
+  const submit = (job: IngestJob): Promise<readonly TraceSummary[]> =>
+    job.rows === 0 ? Promise.resolve([]) : commits.submit(job);
+  const spansOf = (traces: readonly TraceKey[]) =>
+    reading()
+      .selectFrom('trace_summary')
+      .innerJoin('span', 'span.trace_no', 'trace_summary.trace_no')
+      .where(
+        sql`(trace_summary.trace_id, trace_summary.trace_ref)`,
+        'in',
+        tuplesIn(flavour, 2, traces.map(keyOfTrace)),
+      );
+
+  function payloadOf(span: FoundSpan): SpanPayload | Promise<SpanPayload> {
+    const { payload, body_at: at, format, compression, bytes } = span;
+    if (payload !== null) return payloadOfText(payload);
+    if (at === null || format === null || compression === null || bytes === null)
+      throw new Error('A span has lost the body it came in.');
+    if (bodies === undefined) throw new Error('The store was opened without a reader of bodies.');
+    return bodies.payload({ format, compression, bytes }, at, { teamId: span.team_id, keyHash: span.key_hash });
+  }
 
   return {
-    async ingest(batches) {
-      const job = encodeBatches(tables, batches);
-      return job.rows === 0 ? [] : commits.submit(job);
-    },
+    ingest: async (batches) => submit(jobOfBatches(batches)),
+    ingestExport: async (owner, packed) => submit(jobOfExport(owner, packed)),
     listSummaries: (visibility, { startMs, endMs, after }, limitRows) =>
       inFlight.run(async () => {
         const rows = await summaries(visibility)
@@ -94,37 +130,33 @@ export function createTraceStore(database: Database, limit: IngestLimit = INGEST
       }),
     listSpans: (traces) =>
       inFlight.run(async () => {
-        const rows = await reading()
-          .selectFrom('span')
-          .select(everyColumn(tables.span))
-          .where(sql`(trace_id, trace_ref)`, 'in', tuplesIn(flavour, 2, traces.map(keyOfTrace)))
+        const rows = await spansOf(traces)
+          .select(['trace_summary.trace_id', 'trace_summary.trace_ref'])
+          .select(everyColumn(heads))
           .orderBy('span.start_ns')
           .orderBy('span.span_id')
-          .$castTo<Selectable<Tables['span']>>()
+          .$castTo<SpanRow & Pick<SummaryRow, 'trace_id' | 'trace_ref'>>()
           .execute();
         const spans = new Map<string, SpanHead[]>(traces.map(({ traceRef }) => [traceRef, []]));
-        for (const row of rows) spans.get(row.trace_ref)?.push(spanHeadOf(row));
+        for (const row of rows) spans.get(row.trace_ref)?.push(spanHeadOf(row.trace_id, row));
         return spans;
       }),
-    findSpan: (traces, spanId) =>
-      inFlight.run(async () => {
-        const row = await reading()
-          .selectFrom('span')
-          .innerJoin('span_payload', (join) =>
-            join
-              .onRef('span_payload.trace_id', '=', 'span.trace_id')
-              .onRef('span_payload.trace_ref', '=', 'span.trace_ref')
-              .onRef('span_payload.span_id', '=', 'span.span_id'),
-          )
-          .select([...everyColumn(tables.span), ...everyColumn(tables.payload)])
-          .where(sql`(span.trace_id, span.trace_ref)`, 'in', tuplesIn(flavour, 2, traces.map(keyOfTrace)))
+    async findSpan(traces, spanId) {
+      const found = await inFlight.run(() =>
+        spansOf(traces)
+          .leftJoin('export_body', 'export_body.body_no', 'span.body_no')
           .where('span.span_id', '=', spanId)
-          .orderBy('span.trace_ref')
+          .select(['trace_summary.trace_id', 'trace_summary.team_id', 'trace_summary.key_hash'])
+          .select(everyColumn(tables.span))
+          .select(['export_body.format', 'export_body.compression', 'export_body.bytes'])
+          .orderBy('trace_summary.trace_ref')
           .limit(1)
-          .$castTo<Selectable<Tables['span'] & Tables['span_payload']>>()
-          .executeTakeFirst();
-        return row ? { ...spanHeadOf(row), ...payloadOf(row) } : null;
-      }),
+          .$castTo<FoundSpan>()
+          .executeTakeFirst(),
+      );
+      return found ? { ...spanHeadOf(found.trace_id, found), ...(await payloadOf(found)) } : null;
+    },
+    forget: (beforeMs, most) => inFlight.run(() => forget(beforeMs, most)),
     idle: () => commits.idle(),
   };
 }

@@ -10,13 +10,15 @@ const STATUS_CODES = ['UNSET', 'OK', 'ERROR'];
 /**
  * Decodes an ExportTraceServiceRequest in its JSON encoding, in the order of the spans in it. Takes the
  * dialects in use: ids in hex or base64, enums by number or name, 64-bit integers as text or number. Throws
- * InvalidInput when it is not one or has an invalid span, TooLarge when it crosses a limit.
+ * InvalidInput when it is not one or has an invalid span, TooLarge when it crosses a limit. `wanted` is the position
+ * of the only span to be read, from 0; all others are stepped over.
  */
-export function decodeJson(body: Uint8Array, limits: OtlpLimits): readonly RawSpan[] {
+export function decodeJson(body: Uint8Array, limits: OtlpLimits, wanted: number | null = null): readonly RawSpan[] {
   const allowance = allowanceOf(limits);
   const request = parseJson(body, allowance);
   if (!isObject(request)) throw undecodable('it is not a JSON object');
   const spans: RawSpan[] = [];
+  let passed = 0;
   for (const resourceSpans of messagesOf(request['resourceSpans'], 'resourceSpans')) {
     spendHolder(allowance);
     const resource = {
@@ -25,8 +27,10 @@ export function decodeJson(body: Uint8Array, limits: OtlpLimits): readonly RawSp
     for (const scopeSpans of messagesOf(resourceSpans['scopeSpans'], 'scopeSpans')) {
       spendHolder(allowance);
       const scope = readInstrumentationScope(messageOf(scopeSpans['scope'], 'scope'), allowance);
-      for (const span of messagesOf(scopeSpans['spans'], 'spans'))
-        spans.push(readSpan(span, spans.length, resource, scope, allowance));
+      for (const span of messagesOf(scopeSpans['spans'], 'spans')) {
+        if (wanted === null || wanted === passed) spans.push(readSpan(span, passed, resource, scope, allowance));
+        passed++;
+      }
     }
   }
   return spans;

@@ -41,6 +41,10 @@ type Link = RawSpan['links'][number];
 interface Reader extends ProtoCursor {
   readonly allowance: Allowance;
   readonly spans: RawSpan[];
+  /** Position of the only span to be read; null for all. */
+  readonly wanted: number | null;
+  /** How many spans were passed so far. */
+  passed: number;
 }
 
 const NO_ATTRIBUTES: Attributes = Object.freeze({});
@@ -49,10 +53,11 @@ const NO_LINKS: readonly Link[] = Object.freeze([]);
 
 /**
  * Decodes an ExportTraceServiceRequest in its protobuf encoding, in the order of the spans in it. Throws
- * InvalidInput when it is not one or has an invalid span, TooLarge when it crosses a limit.
+ * InvalidInput when it is not one or has an invalid span, TooLarge when it crosses a limit. `wanted` is the position
+ * of the only span to be read, from 0; all others are stepped over.
  */
-export function decodeProtobuf(body: Uint8Array, limits: OtlpLimits): readonly RawSpan[] {
-  const reader: Reader = { ...cursorOver(body), allowance: allowanceOf(limits), spans: [] };
+export function decodeProtobuf(body: Uint8Array, limits: OtlpLimits, wanted: number | null = null): readonly RawSpan[] {
+  const reader: Reader = { ...cursorOver(body), allowance: allowanceOf(limits), spans: [], wanted, passed: 0 };
   const end = reader.bytes.length;
   while (reader.at < end) {
     const tag = nextTag(reader, end);
@@ -97,9 +102,16 @@ function readScopeSpans(reader: Reader, end: number, resource: Resource): void {
   while (reader.at < end) {
     const tag = nextTag(reader, end);
     if (tag === 0x0a) readInstrumentationScope(reader, readLength(reader, end), scope);
-    else if (tag === 0x12) reader.spans.push(readSpan(reader, readLength(reader, end), resource, scope));
+    else if (tag === 0x12) readWantedSpan(reader, readLength(reader, end), resource, scope);
     else skipField(reader, tag, end);
   }
+}
+
+function readWantedSpan(reader: Reader, end: number, resource: Resource, scope: InstrumentationScope): void {
+  if (reader.wanted === null || reader.wanted === reader.passed)
+    reader.spans.push(readSpan(reader, end, resource, scope));
+  else reader.at = end;
+  reader.passed++;
 }
 
 function readInstrumentationScope(reader: Reader, end: number, scope: InstrumentationScope): void {
@@ -116,7 +128,7 @@ function readInstrumentationScope(reader: Reader, end: number, scope: Instrument
 }
 
 function readSpan(reader: Reader, end: number, resource: Resource, scope: InstrumentationScope): RawSpan {
-  const index = reader.spans.length;
+  const index = reader.passed;
   spendSpan(reader.allowance);
   grantNodesOfSpans(reader.allowance);
   let traceId = '';

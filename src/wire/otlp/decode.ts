@@ -4,6 +4,24 @@ import type { RawSpan } from '../../domain/traces/span.ts';
 import { otlpMediaType } from './answer.ts';
 import { decodeJson } from './decode-json.ts';
 import { decodeProtobuf } from './decode-protobuf.ts';
+import { NO_LIMITS } from './limits.ts';
+
+/** How the body of an export is written. */
+type Format = 'protobuf' | 'json';
+
+/** The format that a Content-Type names; none means protobuf. Throws InvalidInput for another media type. */
+export function otlpFormat(contentType?: string): Format {
+  const mediaType = otlpMediaType(contentType);
+  switch (mediaType) {
+    case 'application/json':
+      return 'json';
+    case 'application/x-protobuf':
+    case 'application/protobuf':
+      return 'protobuf';
+    default:
+      throw new InvalidInput(`Unsupported media type '${mediaType}': send application/x-protobuf or application/json.`);
+  }
+}
 
 /**
  * The spans of an export, by the Content-Type it came with; none means protobuf. Throws InvalidInput for
@@ -15,14 +33,11 @@ export function decodeExport(
   contentType?: string,
   limits: OtlpLimits = DEFAULT_OTLP_LIMITS,
 ): readonly RawSpan[] {
-  const mediaType = otlpMediaType(contentType);
-  switch (mediaType) {
-    case 'application/json':
-      return decodeJson(body, limits);
-    case 'application/x-protobuf':
-    case 'application/protobuf':
-      return decodeProtobuf(body, limits);
-    default:
-      throw new InvalidInput(`Unsupported media type '${mediaType}': send application/x-protobuf or application/json.`);
-  }
+  return otlpFormat(contentType) === 'json' ? decodeJson(body, limits) : decodeProtobuf(body, limits);
+}
+
+/** One span of a body that was accepted before, by its position in it, from 0; undefined when it has fewer. */
+export function decodeSpan(body: Uint8Array, format: Format, position: number): RawSpan | undefined {
+  const decode = format === 'json' ? decodeJson : decodeProtobuf;
+  return decode(body, NO_LIMITS, position)[0];
 }

@@ -1,6 +1,20 @@
 import { InvalidInput, TooLarge } from '../../domain/errors.ts';
 import type { OtlpLimits } from '../../domain/traces/otlp-limits.ts';
 
+const BOUNDLESS = Number.MAX_SAFE_INTEGER;
+/** For bodies that were within their limits when they came. */
+export const NO_LIMITS: OtlpLimits = {
+  bodyBytes: BOUNDLESS,
+  depth: BOUNDLESS,
+  nodes: BOUNDLESS,
+  spans: BOUNDLESS,
+  attributes: BOUNDLESS,
+  events: BOUNDLESS,
+  links: BOUNDLESS,
+  decodedBytes: BOUNDLESS,
+  valueBytes: BOUNDLESS,
+};
+
 /** What is left of an export's allowance while it is read. */
 export interface Allowance {
   readonly limits: OtlpLimits;

@@ -9,20 +9,22 @@ import { Unavailable } from '../../../src/domain/errors.ts';
 import { createSlots } from '../../../src/domain/slots.ts';
 import { DEFAULT_OTLP_LIMITS } from '../../../src/domain/traces/otlp-limits.ts';
 import { createBus } from '../../../src/runtime/bus.ts';
+import { createTracePacker } from '../../../src/trace-packer.ts';
 import { aClient } from '../../support/free-tier.ts';
 import { createMemoryTraceStore } from '../../support/memory-trace-store.ts';
 import { answered, otlpExport, otlpSpan } from './trace-client.ts';
 
-const otlp = { limits: DEFAULT_OTLP_LIMITS, unpacking: createSlots(1, 'exports are being unpacked') };
+const unpacking = createSlots(1, 'exports are being unpacked');
+const exports = createTracePacker({ limits: DEFAULT_OTLP_LIMITS, unpacking });
 
 let server: Server;
 beforeAll(async () => {
   const traces = {
     ...createMemoryTraceStore(),
-    ingest: () => Promise.reject(new Unavailable('Too many exports are waiting to be stored.')),
+    ingestExport: () => Promise.reject(new Unavailable('Too many exports are waiting to be stored.')),
   };
   // The trace operations use nothing else of the platform.
-  const platform = { stores: { traces }, bus: createBus(), otlp } as unknown as Platform;
+  const platform = { stores: { traces }, exports, bus: createBus() } as unknown as Platform;
   const serve = createRouter({
     rows: traceRoutes,
     identify: () => ({ role: 'proxy_admin', keyHash: 'k', key: null, teamId: null, userId: null }),
@@ -54,7 +56,7 @@ const sendSpan = (): Promise<Response> =>
   });
 
 it('traces.ingest 503: all places for unpacking are taken', async () => {
-  const free = otlp.unpacking.take();
+  const free = unpacking.take();
   const response = await sendSpan();
   free();
   expect(response.headers.get('retry-after')).toBe('2');

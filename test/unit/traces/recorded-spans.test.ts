@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { assembleTrace } from '../../../src/domain/traces/assemble-trace.ts';
-import { readSpans } from '../../../src/domain/traces/read-span.ts';
+import { readSpans } from '../../support/read-spans.ts';
 import type { RawSpan, Span } from '../../../src/domain/traces/span.ts';
 import { tokenDetailsOf } from '../../../src/domain/traces/token-details.ts';
 import { growSummary } from '../../../src/domain/traces/trace.ts';

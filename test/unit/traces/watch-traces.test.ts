@@ -4,11 +4,10 @@ import type { Platform, Scope } from '../../../resolvers/scope.ts';
 import { ingestTraces, type TraceUpdate, watchTraces } from '../../../resolvers/traces.ts';
 import type { Caller } from '../../../src/domain/caller.ts';
 import { Unauthenticated } from '../../../src/domain/errors.ts';
-import { DEFAULT_OTLP_LIMITS } from '../../../src/domain/traces/otlp-limits.ts';
 import { createBus } from '../../../src/runtime/bus.ts';
+import { aTracePacker } from '../../support/trace-packer.ts';
 import { aClient } from '../../support/free-tier.ts';
 import { createMemoryTraceStore } from '../../support/memory-trace-store.ts';
-import { aRawSpan } from '../../support/raw-span.ts';
 
 const QUEUE_LIMIT = 3;
 const caller = (keyHash: string, teamId: string | null = null): Caller => ({
@@ -19,11 +18,17 @@ const caller = (keyHash: string, teamId: string | null = null): Caller => ({
   userId: null,
 });
 
+const anExport = (traceId: string, spanId: string): unknown => ({
+  resourceSpans: [
+    { scopeSpans: [{ spans: [{ traceId, spanId, name: 'step', startTimeUnixNano: '1', endTimeUnixNano: '2' }] }] },
+  ],
+});
+
 function aHouse() {
   const bus = createBus({ queueLimit: QUEUE_LIMIT });
   // The trace operations use nothing else of the platform.
-  const otlp = { limits: DEFAULT_OTLP_LIMITS };
-  const platform = { stores: { traces: createMemoryTraceStore() }, bus, otlp } as unknown as Platform;
+  const exports = aTracePacker();
+  const platform = { stores: { traces: createMemoryTraceStore(exports) }, exports, bus } as unknown as Platform;
   const scope = (who: Caller | null, signal = new AbortController().signal): Scope => ({
     platform,
     caller: who,
@@ -32,7 +37,11 @@ function aHouse() {
     loaders: createLoaders(platform.stores, who),
   });
   const ingest = (who: Caller, digit: string, spanDigit = '1') =>
-    ingestTraces(scope(who), { spans: [aRawSpan({ traceId: digit.repeat(32), spanId: spanDigit.repeat(16) })] });
+    ingestTraces(scope(who), {
+      bytes: Buffer.from(JSON.stringify(anExport(digit.repeat(32), spanDigit.repeat(16)))),
+      contentType: 'application/json',
+      contentEncoding: undefined,
+    });
   return { bus, scope, ingest };
 }
 

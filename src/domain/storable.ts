@@ -1,11 +1,10 @@
-import { InvalidInput } from '../../domain/errors.ts';
+import { InvalidInput } from './errors.ts';
 
-const NS_DIGITS = 20;
-const NS_LIMIT = 2n ** 64n;
+const INT64_LIMIT = 2n ** 63n;
 
 /**
- * Text as both engines can hold it: PostgreSQL has no NUL, and neither has half a surrogate pair. Both
- * become the replacement character. JSON columns escape them by themselves and lose nothing.
+ * Text as every store can hold it: PostgreSQL has no NUL, and UTF-8 has no half of a surrogate pair. Both become the
+ * replacement character. Inside of JSON they are escaped, and nothing is lost.
  */
 export function storable(text: string): string {
   const whole = text.isWellFormed() ? text : text.toWellFormed();
@@ -16,10 +15,10 @@ export function storableOrNull(text: string | null): string | null {
   return text === null ? null : storable(text);
 }
 
-/** Unix nanoseconds as text that sorts like the number. Throws InvalidInput outside unsigned 64 bits. */
+/** Unix nanoseconds for a 64-bit column. Throws InvalidInput for what OTLP does not allow: below 0, or 2^63 and more. */
 export function nsText(ns: bigint): string {
-  if (ns < 0n || ns >= NS_LIMIT) throw new InvalidInput('A time lies outside unsigned 64-bit nanoseconds.');
-  return ns.toString().padStart(NS_DIGITS, '0');
+  if (ns < 0n || ns >= INT64_LIMIT) throw new InvalidInput('A time lies outside 63-bit nanoseconds.');
+  return ns.toString();
 }
 
 /** An amount for a 64-bit column. Throws InvalidInput for an amount that does not fit. */

@@ -1,0 +1,171 @@
+import { amountText, nsText, storable, storableOrNull } from '../storable.ts';
+import type { Usd } from '../money.ts';
+import type { SpanHead, SpanKind, SpanPayload, SpanStatus, SpanType } from './span.ts';
+
+/** Where the payload of a span is: its place in the body it came in, or in the row itself. */
+export type PayloadPlace =
+  /** Position of the span among all of its export, from 0. */
+  | { readonly kind: 'body'; readonly at: number }
+  /** Made by `payloadText`. */
+  | { readonly kind: 'row'; readonly text: string };
+
+/** A span as it is kept. */
+export interface KeptSpan {
+  readonly head: SpanHead;
+  readonly payload: PayloadPlace;
+}
+
+/**
+ * Spans of one trace as text: a JSON list with a list for each span, in the order of `SPAN_ROW_MEMBERS`. Made
+ * where spans are read, which may be another thread, and stored by any engine without anybody looking into it.
+ */
+export type SpanRows = string & { readonly spanRows: true };
+
+/** The names of a row's values, in their order. All but the trace id, which the trace of the row knows. */
+export const SPAN_ROW_MEMBERS = [
+  'spanId',
+  'parentSpanId',
+  'name',
+  'kind',
+  'type',
+  'agent',
+  'service',
+  'startNs',
+  'endNs',
+  'status',
+  'error',
+  'model',
+  'inputTokens',
+  'outputTokens',
+  'inputPreview',
+  'requestId',
+  'cost',
+  'bodyAt',
+  'payload',
+] as const;
+
+type Row = readonly [
+  spanId: string,
+  parentSpanId: string | null,
+  name: string,
+  kind: SpanKind,
+  type: SpanType,
+  agent: string,
+  service: string,
+  /** 64-bit numbers are text: JSON has no words for them. */
+  startNs: string,
+  endNs: string,
+  status: SpanStatus,
+  error: string | null,
+  model: string | null,
+  inputTokens: number,
+  outputTokens: number,
+  inputPreview: string,
+  requestId: string | null,
+  cost: string | null,
+  bodyAt: number | null,
+  payload: string | null,
+];
+
+/** Throws InvalidInput for a time or an amount that no store holds. */
+export function spanRows(spans: readonly KeptSpan[]): SpanRows {
+  return JSON.stringify(spans.map(rowOf)) as SpanRows;
+}
+
+function rowOf({ head, payload }: KeptSpan): Row {
+  return [
+    storable(head.spanId),
+    storableOrNull(head.parentSpanId),
+    storable(head.name),
+    head.kind,
+    head.type,
+    storable(head.agent),
+    storable(head.service),
+    nsText(head.startNs),
+    nsText(head.endNs),
+    head.status,
+    storableOrNull(head.error),
+    storableOrNull(head.model),
+    head.inputTokens,
+    head.outputTokens,
+    storable(head.inputPreview),
+    storableOrNull(head.requestId),
+    head.cost === null ? null : amountText(head.cost),
+    payload.kind === 'body' ? payload.at : null,
+    payload.kind === 'row' ? payload.text : null,
+  ];
+}
+
+/** The spans that `spanRows` made text of. */
+export function spansOfRows(traceId: string, rows: SpanRows): readonly KeptSpan[] {
+  return (JSON.parse(rows) as readonly Row[]).map((row) => keptSpanOf(traceId, row));
+}
+
+function keptSpanOf(traceId: string, row: Row): KeptSpan {
+  const [spanId, parentSpanId, name, kind, type, agent, service, startNs, endNs, status, error, model] = row;
+  const [inputTokens, outputTokens, inputPreview, requestId, cost, at, text] = row.slice(12) as unknown as Tail;
+  return {
+    head: {
+      traceId,
+      spanId,
+      parentSpanId,
+      name,
+      kind,
+      type,
+      agent,
+      service,
+      startNs: BigInt(startNs),
+      endNs: BigInt(endNs),
+      status,
+      error,
+      model,
+      inputTokens,
+      outputTokens,
+      inputPreview,
+      requestId,
+      cost: cost === null ? null : (BigInt(cost) as Usd),
+    },
+    payload: at === null ? { kind: 'row', text: text ?? '' } : { kind: 'body', at },
+  };
+}
+
+/** The values of a row from its counts on. */
+type Tail = [number, number, string, string | null, string | null, number | null, string | null];
+
+type SpanEvent = SpanPayload['events'][number];
+/** JSON has no bigint, and a double would lose the nanoseconds. */
+type StoredEvent = Omit<SpanEvent, 'timeNs'> & { readonly timeNs: string };
+type StoredPayload = readonly [
+  input: string,
+  output: string,
+  attributes: SpanPayload['attributes'],
+  resourceAttributes: SpanPayload['resourceAttributes'],
+  events: readonly StoredEvent[],
+  links: SpanPayload['links'],
+];
+
+/** A payload as text that keeps whatever is in it. */
+export function payloadText(payload: SpanPayload): string {
+  const stored: StoredPayload = [
+    payload.input,
+    payload.output,
+    payload.attributes,
+    payload.resourceAttributes,
+    payload.events.map(({ name, timeNs, attributes }) => ({ name, timeNs: timeNs.toString(), attributes })),
+    payload.links,
+  ];
+  return JSON.stringify(stored);
+}
+
+/** The payload that `payloadText` made text of. */
+export function payloadOfText(text: string): SpanPayload {
+  const [input, output, attributes, resourceAttributes, events, links] = JSON.parse(text) as StoredPayload;
+  return {
+    input,
+    output,
+    attributes,
+    resourceAttributes,
+    events: events.map(({ name, timeNs, attributes: of }) => ({ name, timeNs: BigInt(timeNs), attributes: of })),
+    links,
+  };
+}

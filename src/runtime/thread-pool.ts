@@ -1,0 +1,116 @@
+import { Worker } from 'node:worker_threads';
+import { Unavailable } from '../domain/errors.ts';
+
+/** Threads that do one task after the other, each. */
+export interface ThreadPool<Task> {
+  /**
+   * Does a task on the next thread that is free. `bytes` is what it weighs while it waits. Throws Unavailable when
+   * too much waits, or when the thread died of the task.
+   */
+  run<Result>(task: Task, bytes: number): Promise<Result>;
+  /** Ends the threads; what they were doing fails. */
+  close(): Promise<void>;
+}
+
+interface Job<Task> {
+  readonly task: Task;
+  readonly bytes: number;
+  readonly resolve: (result: never) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** What a thread answers to each task. */
+type Answer = { readonly result: never } | { readonly failure: unknown };
+
+interface Thread<Task> {
+  readonly worker: Worker;
+  job: Job<Task> | null;
+}
+
+/** Starts no thread before there is work for it. A thread that ends is replaced by the next task. */
+export function createThreadPool<Task>({
+  module,
+  workerData,
+  threads: mostThreads,
+  heapMiB,
+  most,
+  errorFrom,
+}: {
+  readonly module: URL;
+  readonly workerData: unknown;
+  readonly threads: number;
+  readonly heapMiB: number;
+  /** Tasks that may wait or be done at once, and their bytes. One larger than all is taken when nothing else is. */
+  readonly most: { readonly waiting: number; readonly bytes: number };
+  /** The error that the module said, in its own words. */
+  readonly errorFrom: (failure: unknown) => Error;
+}): ThreadPool<Task> {
+  const threads = new Set<Thread<Task>>();
+  const queue: Job<Task>[] = [];
+  let held = { jobs: 0, bytes: 0 };
+  let closed = false;
+
+  function settle(thread: Thread<Task>, by: (job: Job<Task>) => void): void {
+    const { job } = thread;
+    thread.job = null;
+    if (job === null) return;
+    held = { jobs: held.jobs - 1, bytes: held.bytes - job.bytes };
+    by(job);
+  }
+
+  function start(): Thread<Task> {
+    const worker = new Worker(module, { workerData, resourceLimits: { maxOldGenerationSizeMb: heapMiB } });
+    const thread: Thread<Task> = { worker, job: null };
+    // A process with nothing else to do may end.
+    worker.unref();
+    worker.on('message', (answer: Answer) => {
+      settle(thread, (job) =>
+        'failure' in answer ? job.reject(errorFrom(answer.failure)) : job.resolve(answer.result),
+      );
+      next();
+    });
+    const ended = (cause?: unknown): void => {
+      threads.delete(thread);
+      settle(thread, ({ reject }) =>
+        reject(new Unavailable('The work could not be done on its thread.', undefined, { cause })),
+      );
+      if (!closed) next();
+    };
+    worker.on('error', ended);
+    worker.on('exit', () => ended());
+    threads.add(thread);
+    return thread;
+  }
+
+  function next(): void {
+    if (queue.length === 0) return;
+    const idle = [...threads].find(({ job }) => job === null);
+    const thread = idle ?? (threads.size < mostThreads ? start() : null);
+    const job = thread === null ? undefined : queue.shift();
+    if (thread === null || job === undefined) return;
+    thread.job = job;
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a rule for windows; this is a thread.
+    thread.worker.postMessage(job.task);
+    next();
+  }
+
+  return {
+    run(task, bytes) {
+      if (closed) return Promise.reject(new Unavailable('The process is ending.'));
+      const full = held.jobs >= most.waiting || held.bytes + bytes > most.bytes;
+      if (held.jobs > 0 && full)
+        return Promise.reject(new Unavailable('Too much is waiting to be read. Try again shortly.'));
+      held = { jobs: held.jobs + 1, bytes: held.bytes + bytes };
+      return new Promise((resolve, reject) => {
+        queue.push({ task, bytes, resolve, reject });
+        next();
+      });
+    },
+    async close() {
+      closed = true;
+      const waiting = queue.splice(0);
+      for (const { reject } of waiting) reject(new Unavailable('The process is ending.'));
+      await Promise.all([...threads].map(({ worker }) => worker.terminate()));
+    },
+  };
+}

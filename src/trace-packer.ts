@@ -1,0 +1,110 @@
+import { availableParallelism } from 'node:os';
+import type { Owner } from './domain/caller.ts';
+import { InvalidInput, TooLarge } from './domain/errors.ts';
+import type { Slots } from './domain/slots.ts';
+import type { OtlpLimits } from './domain/traces/otlp-limits.ts';
+import type { BodyReader, ExportBody, ExportPacker, PackedExport, SentExport } from './domain/traces/packed.ts';
+import type { SpanPayload } from './domain/traces/span.ts';
+import { createThreadPool } from './runtime/thread-pool.ts';
+import { declaredSize, packExport, payloadAt, withoutSpans } from './trace-packing.ts';
+
+/** What a thread is asked. */
+export type PackingTask =
+  | { readonly kind: 'pack'; readonly sent: SentExport }
+  | { readonly kind: 'payload'; readonly body: ExportBody; readonly at: number; readonly owner: Owner }
+  | { readonly kind: 'without'; readonly body: ExportBody; readonly places: readonly number[] };
+
+export type PackingFailure =
+  | { readonly kind: 'too large'; readonly message: string; readonly limit: number }
+  | { readonly kind: 'invalid' | 'fault'; readonly message: string };
+
+/** The body is null when it is kept as it was sent. */
+type Packed = Omit<PackedExport, 'body'> & {
+  readonly body: ExportBody | (Omit<ExportBody, 'bytes'> & { readonly bytes: null });
+};
+
+/** Up to this size once inflated, the way to another thread and back costs as much as the work. */
+const MOST_BYTES_HERE = 32_768;
+/** Up to this size reading one takes some milliseconds, and is no reason to hold a place while others come. */
+const PLACELESS_BYTES = 524_288;
+const MOST_THREADS = 4;
+/** Most that may wait for a thread, in bytes as they were sent and in exports. */
+const MOST_WAITING_BYTES = 64 << 20;
+const MOST_WAITING = 256;
+/** What one thread may hold: an export that is worse costs that thread, and nobody else. */
+const THREAD_HEAP_MIB = 512;
+
+/** Reads exports and opens what is kept of them: small ones here, others on threads, as many as there are cores. */
+export interface TracePacker extends ExportPacker, BodyReader {
+  /** Ends the threads. */
+  close(): Promise<void>;
+}
+
+/**
+ * Large exports hold one of the places of `unpacking` while they are read: what that takes is bounded by their number.
+ * When all are held nothing else is taken either.
+ */
+export function createTracePacker({
+  limits,
+  unpacking,
+}: {
+  readonly limits: OtlpLimits;
+  readonly unpacking: Slots;
+}): TracePacker {
+  const pool = createThreadPool<PackingTask>({
+    module: new URL('./trace-packing-worker.ts', import.meta.url),
+    workerData: limits,
+    // The main thread has a core of its own where there are several.
+    threads: Math.min(Math.max(availableParallelism() - 1, 1), MOST_THREADS),
+    heapMiB: THREAD_HEAP_MIB,
+    most: { waiting: MOST_WAITING, bytes: MOST_WAITING_BYTES },
+    errorFrom: (failure) => errorFrom(failure as PackingFailure),
+  });
+  return {
+    async pack(sent) {
+      const done = unpacking.take();
+      try {
+        const size = declaredSize(sent);
+        if (size <= MOST_BYTES_HERE) {
+          const packed = packSmall(sent, limits);
+          if (packed !== null) return packed;
+        } else if (size <= PLACELESS_BYTES) done();
+        const { traces, body } = await pool.run<Packed>({ kind: 'pack', sent }, sent.bytes.length);
+        return { traces, body: body.bytes === null ? { ...body, bytes: sent.bytes } : body };
+      } finally {
+        done();
+      }
+    },
+    async payload(body, at, owner): Promise<SpanPayload> {
+      if (body.bytes.length <= MOST_BYTES_HERE) return payloadAt(body, at, owner, limits.valueBytes);
+      return pool.run({ kind: 'payload', body, at, owner }, body.bytes.length);
+    },
+    async without(body, places): Promise<ExportBody> {
+      if (body.bytes.length <= MOST_BYTES_HERE) return withoutSpans(body, places);
+      return pool.run({ kind: 'without', body, places }, body.bytes.length);
+    },
+    close: () => pool.close(),
+  };
+}
+
+/** Null for a body that turns out to be larger than it declares. */
+function packSmall(sent: SentExport, limits: OtlpLimits): PackedExport | null {
+  const bodyBytes = Math.min(limits.bodyBytes, MOST_BYTES_HERE);
+  try {
+    return packExport(sent, { ...limits, bodyBytes });
+  } catch (error) {
+    if (error instanceof TooLarge && error.limit === bodyBytes && bodyBytes < limits.bodyBytes) return null;
+    throw error;
+  }
+}
+
+function errorFrom(failure: PackingFailure): Error {
+  switch (failure.kind) {
+    case 'too large':
+      return new TooLarge(failure.message, failure.limit);
+    case 'invalid':
+      return new InvalidInput(failure.message);
+    case 'fault':
+      return new Error(failure.message);
+  }
+}

@@ -1,0 +1,100 @@
+import { constants, gunzipSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import type { Owner } from './domain/caller.ts';
+import { InvalidInput, TooLarge } from './domain/errors.ts';
+import type { ExportBody, PackedExport, PackedTrace, SentExport } from './domain/traces/packed.ts';
+import type { OtlpLimits } from './domain/traces/otlp-limits.ts';
+import { readHead, readPayload } from './domain/traces/read-span.ts';
+import type { RawSpan, SpanHead, SpanPayload } from './domain/traces/span.ts';
+import { spanRows } from './domain/traces/span-rows.ts';
+import { tallyOf } from './domain/traces/trace.ts';
+import { blankSpans } from './wire/otlp/blank-spans.ts';
+import { decodeExport, decodeSpan, otlpFormat } from './wire/otlp/decode.ts';
+
+// What is done with whole exports: pure work on bytes, on whichever thread has the time for it.
+
+const LEAST_CHUNK_BYTES = 16_384;
+const MOST_CHUNK_BYTES = 1_048_576;
+/** Bodies that come plain shrink to a third at this level in the time gzip needs to be opened. */
+const ZSTD_LEVEL = 1;
+
+/** What a body declares to be once inflated; gzip ends in it. A sender may say what it likes. */
+export function declaredSize({ bytes, contentEncoding }: SentExport): number {
+  if (compressionOf(contentEncoding) === null) return bytes.length;
+  return bytes.length < 4 ? 0 : new DataView(bytes.buffer, bytes.byteOffset).getUint32(bytes.length - 4, true);
+}
+
+/** Reads an export and makes it ready to be stored. Throws InvalidInput and TooLarge. */
+export function packExport(sent: SentExport, limits: OtlpLimits): PackedExport {
+  const compression = compressionOf(sent.contentEncoding);
+  const plain = compression === null ? sent.bytes : inflate(sent, limits.bodyBytes);
+  const traces = tracesOf(decodeExport(plain, sent.contentType, limits), limits.valueBytes);
+  const format = otlpFormat(sent.contentType);
+  const body: ExportBody =
+    compression === null
+      ? { format, compression: 'zstd', bytes: deflate(plain) }
+      : { format, compression, bytes: sent.bytes };
+  return { body, traces };
+}
+
+/** The payload of one span of a body that was packed before; `valueBytes` is kept of each value. */
+export function payloadAt(body: ExportBody, at: number, owner: Owner, valueBytes: number): SpanPayload {
+  const raw = decodeSpan(open(body), body.format, at);
+  if (raw === undefined) throw new Error('A body has lost a span that points into it.');
+  return readPayload(raw, owner, valueBytes);
+}
+
+/** A body that was packed before, with nothing left of the spans at these places. */
+export function withoutSpans(body: ExportBody, places: readonly number[]): ExportBody {
+  const blanked = blankSpans(open(body), body.format, places);
+  return { format: body.format, compression: 'zstd', bytes: deflate(blanked) };
+}
+
+function compressionOf(contentEncoding: string | undefined): 'gzip' | null {
+  const encoding = contentEncoding?.trim().toLowerCase() ?? 'identity';
+  if (encoding === 'identity' || encoding === '') return null;
+  if (encoding === 'gzip') return encoding;
+  throw new InvalidInput(`Unsupported content encoding '${encoding}': send gzip or identity.`);
+}
+
+/** Never past the limit: what a body declares decides only how it is cut. */
+function inflate(sent: SentExport, mostBytes: number): Uint8Array {
+  // Room for all of it at once spares a trip per 16 KiB.
+  const chunkSize = Math.min(Math.max(declaredSize(sent) + 1, LEAST_CHUNK_BYTES), MOST_CHUNK_BYTES);
+  try {
+    return gunzipSync(sent.bytes, { maxOutputLength: mostBytes, chunkSize });
+  } catch (cause) {
+    if (cause instanceof RangeError)
+      throw new TooLarge(`The body is larger than ${mostBytes} bytes once inflated.`, mostBytes, { cause });
+    throw new InvalidInput('The body is not valid gzip.', [], { cause });
+  }
+}
+
+const open = ({ compression, bytes }: ExportBody): Uint8Array =>
+  compression === 'gzip' ? gunzipSync(bytes) : zstdDecompressSync(bytes);
+
+const deflate = (bytes: Uint8Array): Uint8Array =>
+  zstdCompressSync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: ZSTD_LEVEL } });
+
+interface Placed {
+  readonly head: SpanHead;
+  readonly at: number;
+}
+
+/** The spans of each trace with their places; of those that share an id the first. */
+function tracesOf(spans: readonly RawSpan[], valueBytes: number): readonly PackedTrace[] {
+  const traces = new Map<string, Map<string, Placed>>();
+  for (const [at, span] of spans.entries()) {
+    const own = traces.get(span.traceId) ?? new Map<string, Placed>();
+    if (!own.has(span.spanId)) own.set(span.spanId, { head: readHead(span, valueBytes), at });
+    traces.set(span.traceId, own);
+  }
+  return [...traces].map(([traceId, own]) => {
+    const placed = [...own.values()];
+    return {
+      traceId,
+      tally: tallyOf(placed.map(({ head }) => head)),
+      spanIds: [...own.keys()],
+      rows: spanRows(placed.map(({ head, at }) => ({ head, payload: { kind: 'body', at } }))),
+    };
+  });
+}

@@ -1,0 +1,258 @@
+import { gunzipSync, gzipSync, zstdDecompressSync } from 'node:zlib';
+import { sql } from 'kysely';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Owner } from '../../src/domain/caller.ts';
+import type { PackedExport, SentExport } from '../../src/domain/traces/packed.ts';
+import type { Span } from '../../src/domain/traces/span.ts';
+import type { TraceStore } from '../../src/domain/traces/store.ts';
+import type { TraceSummary, TraceWindow } from '../../src/domain/traces/trace.ts';
+import type { Database } from '../../src/persistence/database.ts';
+import type { Tables } from '../../src/persistence/tables.ts';
+import { traceRefOf } from '../../src/persistence/trace-ref.ts';
+import { packExport } from '../../src/trace-packing.ts';
+import { DEFAULT_OTLP_LIMITS } from '../../src/domain/traces/otlp-limits.ts';
+import { decodeExport } from '../../src/wire/otlp/decode.ts';
+import { protobufOf } from '../support/otlp-oracle.ts';
+import { readSpans } from '../support/read-spans.ts';
+import { aTracePacker } from '../support/trace-packer.ts';
+import type { Engine, ScratchDatabase } from './engines.ts';
+import { OTHER_TEAM_KEY, START_MS, TEAM_KEY, aSpan, headOf, spanId, traceId } from './samples.ts';
+
+const ALL = { kind: 'all' } as const;
+const EVER: TraceWindow = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER, after: null };
+
+interface Sent {
+  readonly trace: number;
+  readonly span: number;
+  readonly says?: string;
+  /** Milliseconds after the first. */
+  readonly at?: number;
+}
+
+const attribute = (key: string, stringValue: string) => ({ key, value: { stringValue } });
+
+const aJsonExport = (spans: readonly Sent[]): unknown => ({
+  resourceSpans: [
+    {
+      resource: { attributes: [attribute('service.name', 'sender'), attribute('litellm.team_id', 'a lie')] },
+      scopeSpans: [
+        {
+          scope: { name: 'suite' },
+          spans: spans.map(({ trace, span, says = `${trace}-${span}`, at = 0 }) => ({
+            traceId: traceId(trace),
+            spanId: spanId(span),
+            name: `span ${span}`,
+            startTimeUnixNano: `${START_MS + at}000000`,
+            endTimeUnixNano: `${START_MS + at + 5}000000`,
+            attributes: [
+              attribute('gen_ai.operation.name', 'chat'),
+              attribute('gen_ai.prompt', `asked ${says}`),
+              attribute('gen_ai.completion', `told ${says}`),
+              { key: 'wide', value: { intValue: '9007199254740993' } },
+            ],
+          })),
+        },
+      ],
+    },
+  ],
+});
+
+/** The ways a body comes and is kept. */
+const KINDS = {
+  'gzipped protobuf': (spans: readonly Sent[]): SentExport => ({
+    bytes: gzipSync(protobufOf(aJsonExport(spans))),
+    contentType: 'application/x-protobuf',
+    contentEncoding: 'gzip',
+  }),
+  'plain protobuf': (spans: readonly Sent[]): SentExport => ({
+    bytes: protobufOf(aJsonExport(spans)),
+    contentType: 'application/x-protobuf',
+    contentEncoding: undefined,
+  }),
+  'plain JSON': (spans: readonly Sent[]): SentExport => ({
+    bytes: Buffer.from(JSON.stringify(aJsonExport(spans))),
+    contentType: 'application/json',
+    contentEncoding: undefined,
+  }),
+} as const;
+
+const packed = (sent: SentExport): PackedExport => packExport(sent, DEFAULT_OTLP_LIMITS);
+
+/** What has to be read back of a sent export. */
+const spansIn = ({ bytes, contentType, contentEncoding }: SentExport, owner: Owner): readonly Span[] =>
+  readSpans(decodeExport(contentEncoding === 'gzip' ? gunzipSync(bytes) : bytes, contentType), owner);
+
+const keyOf = (trace: number, owner: Owner = TEAM_KEY) => ({
+  traceId: traceId(trace),
+  traceRef: traceRefOf(owner, traceId(trace)),
+});
+
+/** What every TraceStore promises about exports, whose payloads stay in their bodies. */
+export function traceStoreExportSuite(engine: Engine): void {
+  describe.skipIf(engine.missing !== null)(`TraceStore on ${engine.name}, exports`, () => {
+    let scratch: ScratchDatabase;
+    let bare: Database;
+    let traces: TraceStore;
+    const bodies = aTracePacker();
+    beforeAll(async () => {
+      scratch = await engine.create();
+      traces = (await scratch.open({ bodies })).traces;
+      bare = await scratch.openBare();
+    });
+    afterEach(() => scratch.clear());
+    afterAll(async () => {
+      await scratch.remove();
+      await bodies.close();
+    });
+
+    const take = (sent: SentExport, owner: Owner = TEAM_KEY): Promise<readonly TraceSummary[]> =>
+      traces.ingestExport(owner, packed(sent));
+    /** How many spans hold each kept body, and what is in it. */
+    async function kept() {
+      const { rows } = await sql<{ held_by: number; compression: string; bytes: Uint8Array }>`
+        select held_by, compression, bytes from export_body order by body_no
+      `.execute(bare.orm.em.fork().getKysely<Tables>());
+      return rows.map(({ held_by: heldBy, compression, bytes }) => ({
+        heldBy,
+        text: (compression === 'gzip' ? gunzipSync(bytes) : zstdDecompressSync(bytes)).toString('latin1'),
+      }));
+    }
+    const heldBy = async (): Promise<readonly number[]> => (await kept()).map((body) => body.heldBy);
+
+    describe.each(Object.entries(KINDS))('as %s', (_kind, sentAs) => {
+      it('gives every span of it back whole, and knows whose it is', async () => {
+        const sent = sentAs([
+          { trace: 1, span: 1 },
+          { trace: 2, span: 1 },
+          { trace: 1, span: 2, says: 'something \u{1F600}' },
+        ]);
+        const summaries = await take(sent, OTHER_TEAM_KEY);
+        expect(summaries.map(({ spanCount, service }) => [spanCount, service])).toEqual([
+          [2, 'sender'],
+          [1, 'sender'],
+        ]);
+        for (const span of spansIn(sent, OTHER_TEAM_KEY)) {
+          const key = keyOf(span.traceId === traceId(1) ? 1 : 2, OTHER_TEAM_KEY);
+          expect(await traces.findSpan([key], span.spanId)).toEqual(span);
+          expect((await traces.listSpans([key])).get(key.traceRef)).toContainEqual(headOf(span));
+        }
+        expect((await traces.findSpan([keyOf(1, OTHER_TEAM_KEY)], spanId(1)))?.resourceAttributes).toEqual({
+          'service.name': 'sender',
+          'litellm.team_id': 'team-b',
+        });
+        expect(await heldBy()).toEqual([3]);
+      });
+
+      it('leaves nothing of a forgotten trace in a body that others share, and the others whole', async () => {
+        const sent = sentAs([
+          { trace: 1, span: 1, says: 'first-secret' },
+          { trace: 2, span: 1, at: 1 },
+          { trace: 1, span: 2, says: 'second-secret' },
+          { trace: 2, span: 2, at: 1 },
+        ]);
+        await take(sent);
+        expect(await traces.forget(START_MS + 1, 10)).toBe(1);
+        expect(await traces.findSummaries(ALL, traceId(1), null)).toEqual([]);
+        expect(await traces.findSpan([keyOf(1)], spanId(1))).toBeNull();
+        const [body] = await kept();
+        expect(body?.heldBy).toBe(2);
+        expect(body?.text).not.toContain('secret');
+        const others = spansIn(sent, TEAM_KEY).filter((span) => span.traceId === traceId(2));
+        for (const span of others) expect(await traces.findSpan([keyOf(2)], span.spanId)).toEqual(span);
+        expect(await traces.forget(START_MS + 2, 10)).toBe(1);
+        expect(await heldBy()).toEqual([]);
+      });
+    });
+
+    const sentAs = KINDS['gzipped protobuf'];
+
+    it('keeps no second body of a resend, and of a partial one what is new', async () => {
+      const first = sentAs([
+        { trace: 1, span: 1 },
+        { trace: 1, span: 2 },
+      ]);
+      const [before] = await take(first);
+      expect(await take(first)).toEqual([]);
+      expect(await heldBy()).toEqual([2]);
+      const more = sentAs([
+        { trace: 1, span: 2, says: 'changed' },
+        { trace: 1, span: 3 },
+      ]);
+      const [grown] = await take(more);
+      expect([before?.spanCount, grown?.spanCount]).toEqual([2, 3]);
+      expect(await heldBy()).toEqual([2, 1]);
+      expect((await traces.findSpan([keyOf(1)], spanId(2)))?.input).toBe('asked 1-2');
+      expect((await traces.findSpan([keyOf(1)], spanId(3)))?.input).toBe('asked 1-3');
+    });
+
+    it('takes a span that comes twice in an export as it comes first', async () => {
+      const [summary] = await take(
+        sentAs([
+          { trace: 1, span: 1, says: 'first' },
+          { trace: 1, span: 1, says: 'second' },
+        ]),
+      );
+      expect(summary?.spanCount).toBe(1);
+      expect((await traces.findSpan([keyOf(1)], spanId(1)))?.input).toBe('asked first');
+      expect(await heldBy()).toEqual([1]);
+    });
+
+    it('counts a span once when several calls bring it at the same moment', async () => {
+      const calls = Array.from({ length: 6 }, (_, call) =>
+        take(
+          sentAs([
+            { trace: 1, span: 1, says: `of ${call}` },
+            { trace: 1, span: 10 + call },
+          ]),
+        ),
+      );
+      await Promise.all(calls);
+      const [summary] = await traces.findSummaries(ALL, traceId(1), null);
+      expect(summary?.spanCount).toBe(7);
+      expect((await heldBy()).toSorted((left, right) => left - right)).toEqual([1, 1, 1, 1, 1, 2]);
+      for (let call = 0; call < 6; call += 1)
+        expect((await traces.findSpan([keyOf(1)], spanId(10 + call)))?.input).toBe(`asked 1-${10 + call}`);
+    });
+
+    it('keeps spans of the platform and of a sender in one trace', async () => {
+      const own = aSpan({ spanId: spanId(9), parentSpanId: spanId(1), input: 'from the platform' });
+      await traces.ingest([{ owner: TEAM_KEY, spans: [own] }]);
+      const [summary] = await take(sentAs([{ trace: 1, span: 1 }]));
+      expect([summary?.spanCount, summary?.name]).toEqual([2, 'span 1']);
+      expect(await traces.findSpan([keyOf(1)], spanId(9))).toEqual(own);
+      expect((await traces.findSpan([keyOf(1)], spanId(1)))?.output).toBe('told 1-1');
+      expect(await traces.forget(START_MS + 1, 10)).toBe(1);
+      expect(await heldBy()).toEqual([]);
+    });
+
+    it('forgets the oldest first, no more than asked, and nothing that is young enough', async () => {
+      for (const trace of [3, 1, 5, 2, 4]) await take(sentAs([{ trace, span: 1, at: trace }]));
+      const left = async (): Promise<readonly string[]> =>
+        (await traces.listSummaries(ALL, EVER, 10)).map((summary) => summary.traceId);
+      expect(await traces.forget(START_MS + 4, 2)).toBe(2);
+      expect(await left()).toEqual([traceId(5), traceId(4), traceId(3)]);
+      expect(await traces.forget(START_MS + 4, 2)).toBe(1);
+      expect(await traces.forget(START_MS + 4, 2)).toBe(0);
+      expect(await left()).toEqual([traceId(5), traceId(4)]);
+      expect(await heldBy()).toEqual([1, 1]);
+    });
+
+    it('begins a trace anew when spans of it come after it was forgotten', async () => {
+      await take(sentAs([{ trace: 1, span: 1 }]));
+      await traces.forget(START_MS + 1, 10);
+      const [summary] = await take(sentAs([{ trace: 1, span: 1 }]));
+      expect(summary?.spanCount).toBe(1);
+      expect((await traces.findSpan([keyOf(1)], spanId(1)))?.input).toBe('asked 1-1');
+    });
+
+    it('counts the bytes of a body that waits', async () => {
+      const large = sentAs([{ trace: 1, span: 1, says: Array.from({ length: 9_000 }, (_, at) => at * 7919).join() }]);
+      const small = (await scratch.open({ bodies, ingestLimit: { rows: 1_000, bytes: large.bytes.length } })).traces;
+      const waiting = small.ingestExport(TEAM_KEY, packed(large));
+      await expect(small.ingestExport(TEAM_KEY, packed(sentAs([{ trace: 2, span: 1 }])))).rejects.toThrow(
+        'Too much is waiting to be stored.',
+      );
+      expect((await waiting).length).toBe(1);
+    });
+  });
+}

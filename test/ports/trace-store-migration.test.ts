@@ -1,0 +1,76 @@
+import { Migrator } from '@mikro-orm/migrations';
+import { sql } from 'kysely';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Database } from '../../src/persistence/database.ts';
+import { traceRefOf } from '../../src/persistence/trace-ref.ts';
+import { ENGINES, type ScratchDatabase } from './engines.ts';
+import { START_MS, TEAM_KEY, aSpan, nsAt, picos, spanId, traceId } from './samples.ts';
+
+const BEFORE = 'Migration20261121040000_checkout';
+const REF = traceRefOf(TEAM_KEY, traceId(1));
+const odd = 'it\'s "quoted" \\ \n\u{1F600}';
+const SPAN = aSpan({
+  parentSpanId: spanId(9),
+  error: odd,
+  cost: picos(7n),
+  input: odd,
+  output: '',
+  attributes: { zeta: odd, alpha: '\0' },
+  resourceAttributes: { 'service.name': 'tests' },
+  events: [{ name: odd, timeNs: nsAt(START_MS), attributes: { a: 'b' } }],
+  links: [{ traceId: traceId(2), spanId: spanId(2), attributes: {} }],
+});
+const oldNs = (ns: bigint): string => ns.toString().padStart(20, '0');
+
+/** A span and its trace as they were stored before. */
+async function storeOldSpan({ orm }: Database): Promise<void> {
+  const db = orm.em.fork().getKysely<never>();
+  const { name, kind, type, agent, service, status, error, model } = SPAN;
+  const [start, end] = [oldNs(SPAN.startNs), oldNs(SPAN.endNs)];
+  await sql`insert into trace_summary values (${traceId(1)}, ${REF}, ${TEAM_KEY.teamId}, ${TEAM_KEY.keyHash}, ${name},
+    ${service}, ${'hello'}, ${start}, ${end}, ${START_MS}, ${status}, 1, ${'[]'}, 0, 1, 0, 0, 3, 5, ${'["demo"]'}, 7, 1)
+  `.execute(db);
+  await sql`insert into span values (${traceId(1)}, ${REF}, ${spanId(1)}, ${spanId(9)}, ${name}, ${kind}, ${type},
+    ${agent}, ${service}, ${start}, ${end}, ${status}, ${error}, ${model}, 3, 5, ${'hello'}, null, 7)
+  `.execute(db);
+  const events = SPAN.events.map(({ timeNs, ...event }) => ({ ...event, timeNs: timeNs.toString() }));
+  await sql`insert into span_payload values (${traceId(1)}, ${REF}, ${spanId(1)}, ${SPAN.input}, ${SPAN.output},
+    ${JSON.stringify(SPAN.attributes)}, ${JSON.stringify(SPAN.resourceAttributes)}, ${JSON.stringify(events)},
+    ${JSON.stringify(SPAN.links)})
+  `.execute(db);
+}
+
+for (const engine of ENGINES)
+  describe.skipIf(engine.missing !== null)(`traces stored before they had bodies, on ${engine.name}`, () => {
+    let scratch: ScratchDatabase;
+    beforeEach(async () => {
+      scratch = await engine.create();
+    });
+    afterEach(() => scratch.remove());
+
+    it('are there afterwards, whole, and grow', async () => {
+      const database = await scratch.openBare();
+      await new Migrator(database.orm.em).up({ to: BEFORE });
+      await storeOldSpan(database);
+      const { traces } = await scratch.open();
+      expect(await traces.findSpan([{ traceId: traceId(1), traceRef: REF }], spanId(1))).toEqual(SPAN);
+      const [grown] = await traces.ingest([{ owner: TEAM_KEY, spans: [SPAN, aSpan({ spanId: spanId(2) })] }]);
+      expect([grown?.spanCount, grown?.startNs, grown?.endNs]).toEqual([2, SPAN.startNs, SPAN.endNs]);
+    });
+
+    it('are there again after the way back', async () => {
+      const database = await scratch.openBare();
+      const migrator = new Migrator(database.orm.em);
+      await migrator.up({ to: BEFORE });
+      await storeOldSpan(database);
+      const rows = async (): Promise<unknown> => {
+        const db = database.orm.em.fork().getKysely<never>();
+        const columns = sql`s.trace_id, s.trace_ref, s.span_id, s.start_ns, s.end_ns, s.cost, p.input, p.events`;
+        return (await sql`select ${columns} from span s join span_payload p on p.span_id = s.span_id`.execute(db)).rows;
+      };
+      const before = await rows();
+      await migrator.up();
+      await migrator.down({ to: BEFORE });
+      expect(await rows()).toEqual(before);
+    });
+  });

@@ -1,0 +1,7 @@
+import type { Owner } from '../../src/domain/caller.ts';
+import { readHead, readPayload } from '../../src/domain/traces/read-span.ts';
+import type { RawSpan, Span } from '../../src/domain/traces/span.ts';
+
+/** Spans with all that is read out of them. */
+export const readSpans = (spans: readonly RawSpan[], owner: Owner, maxValueBytes?: number): readonly Span[] =>
+  spans.map((span) => ({ ...readHead(span, maxValueBytes), ...readPayload(span, owner, maxValueBytes) }));

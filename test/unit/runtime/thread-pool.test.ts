@@ -1,0 +1,67 @@
+import { afterEach, expect, it } from 'vitest';
+import { Unavailable } from '../../../src/domain/errors.ts';
+import { createThreadPool, type ThreadPool } from '../../../src/runtime/thread-pool.ts';
+
+interface Task {
+  readonly kind: 'say' | 'fail' | 'die' | 'hold';
+  readonly text: string;
+}
+
+let pool: ThreadPool<Task>;
+afterEach(() => pool.close());
+
+function open(threads: number, most = { waiting: 10, bytes: 100 }): ThreadPool<Task> {
+  pool = createThreadPool<Task>({
+    module: new URL('../../support/thread-module.ts', import.meta.url),
+    workerData: null,
+    threads,
+    heapMiB: 64,
+    most,
+    errorFrom: (failure) => new TypeError(String(failure)),
+  });
+  return pool;
+}
+
+const say = (text: string): Task => ({ kind: 'say', text });
+
+it('gives every caller its own answer, however many threads there are', async () => {
+  const { run } = open(2);
+  const texts = ['a', 'b', 'c', 'd', 'e'];
+  expect(await Promise.all(texts.map((text) => run<string>(say(text), 1)))).toEqual(texts);
+});
+
+it('gives a failure as the error it stands for, and goes on', async () => {
+  const { run } = open(1);
+  await expect(run({ kind: 'fail', text: 'no' }, 1)).rejects.toThrow(new TypeError('no'));
+  expect(await run(say('yes'), 1)).toBe('yes');
+});
+
+it('fails only the task a thread died of; the next ones get a new thread', async () => {
+  const { run } = open(1);
+  const [died, next] = await Promise.allSettled([run({ kind: 'die', text: 'out of memory' }, 1), run(say('next'), 1)]);
+  expect(died).toMatchObject({
+    status: 'rejected',
+    reason: new Unavailable('The work could not be done on its thread.'),
+  });
+  expect(next).toEqual({ status: 'fulfilled', value: 'next' });
+});
+
+it('refuses what is too much, by number and by bytes, and takes it when there is room again', async () => {
+  const { run } = open(1, { waiting: 2, bytes: 100 });
+  const held = [run(say('1'), 60), run(say('2'), 40)];
+  await expect(run(say('3'), 0)).rejects.toThrow('Too much is waiting to be read. Try again shortly.');
+  await Promise.all(held);
+  const first = run(say('4'), 60);
+  await expect(run(say('5'), 41)).rejects.toThrow(Unavailable);
+  await first;
+  // Larger than all that may wait, but alone.
+  expect(await run(say('6'), 1_000)).toBe('6');
+});
+
+it('fails what is under way and what waits when it is closed', async () => {
+  const { run, close } = open(1);
+  const settled = Promise.allSettled([run({ kind: 'hold', text: '' }, 1), run(say('never'), 1)]);
+  await close();
+  expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  await expect(run(say('late'), 1)).rejects.toThrow(Unavailable);
+});
