@@ -1,4 +1,3 @@
-import type { Delivery } from '../src/domain/bus.ts';
 import { mayRead, ownerOf, visibilityOf } from '../src/domain/caller.ts';
 import { InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { Page } from '../src/domain/page.ts';
@@ -6,14 +5,9 @@ import { assembleTrace } from '../src/domain/traces/assemble-trace.ts';
 import { cursorAfter, readCursor } from '../src/domain/traces/cursor.ts';
 import type { SentExport } from '../src/domain/traces/packed.ts';
 import type { Span, SpanBatch } from '../src/domain/traces/span.ts';
-import {
-  type Trace,
-  type TraceChange,
-  type TraceSummary,
-  type TraceWindow,
-  TRACE_PAGE_SIZE,
-} from '../src/domain/traces/trace.ts';
+import { type Trace, type TraceSummary, type TraceWindow, TRACE_PAGE_SIZE } from '../src/domain/traces/trace.ts';
 import { traceReader, traceWriter } from './access.ts';
+import { whileAllowed } from './live.ts';
 import { callerOf, operation } from './operation.ts';
 import type { Platform, Scope } from './scope.ts';
 
@@ -47,6 +41,8 @@ export interface TracePage extends Page<TraceSummary> {
 
 /** A trace as it stands after spans of it were stored. */
 export interface TraceUpdate {
+  /** Names this update: who comes back behind it misses nothing. */
+  readonly id: string;
   readonly trace: TraceSummary;
   /** How many updates this subscriber missed since its last, because it read too slowly. */
   readonly missed: number;
@@ -145,39 +141,34 @@ export const getSpan = operation({
   },
 });
 
-/** Traces as they land, or just one of them. Ends when the caller leaves. */
+/**
+ * Traces as they land, or just one of them; with `after`, first those that landed behind that update. Ends when the
+ * caller leaves, or may not look any more. Throws Conflict when what came after is no longer kept.
+ */
 export const watchTraces = operation({
   name: 'watchTraces',
   access: traceReader,
-  run(scope: Scope, { traceId }: { readonly traceId?: string | null }): AsyncIterableIterator<TraceUpdate> {
-    const visibility = visibilityOf(callerOf(scope));
+  run(
+    scope: Scope,
+    { traceId, after }: { readonly traceId?: string | null; readonly after?: string | null },
+  ): AsyncIterableIterator<TraceUpdate> {
     const only = traceId?.toLowerCase() ?? null;
+    let visibility = visibilityOf(callerOf(scope));
     const deliveries = scope.platform.bus.subscribe('trace', {
       wanted: ({ summary }) => (only === null || summary.traceId === only) && mayRead(visibility, summary.owner),
+      after: after ?? null,
       signal: scope.signal,
     });
-    return updatesOf(deliveries);
+    return whileAllowed(deliveries, {
+      scope,
+      access: traceReader,
+      show({ event: { summary }, id, missed }, caller) {
+        visibility = visibilityOf(caller);
+        return mayRead(visibility, summary.owner) ? { id, trace: summary, missed } : null;
+      },
+    });
   },
 });
-
-/** Not a generator: one would hold `return()` back behind a `next()` that may never come. */
-function updatesOf(deliveries: AsyncIterableIterator<Delivery<TraceChange>>): AsyncIterableIterator<TraceUpdate> {
-  return {
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-    async next() {
-      const delivered = await deliveries.next();
-      if (delivered.done === true) return { done: true, value: undefined };
-      const { event, missed } = delivered.value;
-      return { done: false, value: { trace: event.summary, missed } };
-    },
-    async return() {
-      await deliveries.return?.();
-      return { done: true, value: undefined };
-    },
-  };
-}
 
 async function lookUpTrace(scope: Scope, address: TraceAddress): Promise<Trace | null> {
   const summaries = await visibleSummaries(scope, address);

@@ -166,6 +166,7 @@ async function connectionOf(page: Promise<TracePage>): Promise<Connection<KnownO
 const TraceUpdateType = builder.objectRef<TraceUpdate>('TraceUpdate').implement({
   description: 'A trace as it stands after spans of it were stored.',
   fields: (t) => ({
+    id: t.exposeID('id', { description: 'Names this update; given as `after` it is where a reader goes on.' }),
     trace: t.field({ type: TraceType, description: 'The trace.', resolve: ({ trace }) => knownOf(trace) }),
     missed: t.exposeInt('missed', {
       description: 'How many updates were dropped before this one because they were read too slowly.',
@@ -226,9 +227,17 @@ builder.queryFields((t) => ({
 builder.subscriptionField('traceUpdates', (t) =>
   t.field({
     type: TraceUpdateType,
-    description: 'Traces as they land: each as it stands after spans of it were stored, not what changed in it.',
-    args: { traceId: t.arg.id({ description: 'Only this trace.' }) },
-    subscribe: (_root, { traceId }, { scope }) => watchTraces(scope, { traceId: traceId ?? null }),
+    description:
+      'Traces as they land: each as it stands after spans of it were stored, not what changed in it. Ends when the key may not look any more.',
+    args: {
+      traceId: t.arg.id({ description: 'Only this trace.' }),
+      after: t.arg.id({
+        description:
+          'First what came after the update of this id, for who comes back. Fails with CONFLICT when that is no longer kept: the latest 512 are.',
+      }),
+    },
+    subscribe: (_root, { traceId, after }, { scope }) =>
+      watchTraces(scope, { traceId: traceId ?? null, after: after ?? null }),
     resolve: (update) => update,
   }),
 );

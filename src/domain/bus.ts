@@ -20,6 +20,8 @@ export interface CatalogNews {
 /** An event as one subscriber receives it. */
 export interface Delivery<Event> {
   readonly event: Event;
+  /** Names the event, unique across topics and processes; follow on behind it with `after`. */
+  readonly id: string;
   /** How many events this subscriber missed, since its last delivery, because it read too slowly. */
   readonly missed: number;
 }
@@ -30,11 +32,16 @@ export interface Delivery<Event> {
  */
 export interface Bus {
   publish<Topic extends keyof Topics>(topic: Topic, event: Topics[Topic]): void;
-  /** Ends when the consumer returns, the signal fires, or the process drains. Never throws. */
+  /**
+   * Ends when the consumer returns, the signal fires, or the process drains. With `after`, the id of an event, first
+   * delivers what came behind it. Throws Conflict when that is no longer kept: a topic keeps its latest few hundred
+   * events, in this process.
+   */
   subscribe<Topic extends keyof Topics>(
     topic: Topic,
     options: {
       readonly wanted?: (event: Topics[Topic]) => boolean;
+      readonly after?: string | null;
       readonly signal?: AbortSignal;
     },
   ): AsyncIterableIterator<Delivery<Topics[Topic]>>;

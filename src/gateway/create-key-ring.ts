@@ -63,35 +63,41 @@ export function createKeyRing(options: {
     keep(known, hash, { key, caller: callerOf(key), checkedMs: clock.monotonicMs() }, KNOWN_LIMIT);
   }
 
-  async function lookUp(key: string, hash: string): Promise<Caller> {
+  async function lookUp(name: string, hash: string): Promise<Caller> {
     const row = await read(hash).catch((cause: unknown) => {
       throw new Unavailable('Keys cannot be checked now: the key store does not answer.', undefined, { cause });
     });
-    if (row === null) throw unknownKey(key, hash);
+    if (row === null) throw unknownKey(name, hash);
     assertUsable(row, clock.now());
     return callerOf(row);
+  }
+
+  /** `name` is what a refusal calls the key. */
+  function callerBehind(hash: string, name: () => string): Caller | Promise<Caller> {
+    const nowMs = clock.monotonicMs();
+    const entry = known.get(hash);
+    if (entry) {
+      if (nowMs - entry.checkedMs > FRESH_MS) {
+        // Asked again once; until the answer comes, or if none does, the key is believed.
+        entry.checkedMs = nowMs;
+        read(hash).catch(() => {});
+      }
+      assertUsable(entry.key, clock.now());
+      return entry.caller;
+    }
+    const refusedMs = unknown.get(hash);
+    if (refusedMs !== undefined && nowMs - refusedMs < UNKNOWN_MS) throw unknownKey(name(), hash);
+    return lookUp(name(), hash);
   }
 
   return {
     identify(key) {
       if (!key.startsWith('sk-') || key.length > KEY_LENGTH_LIMIT) throw malformed(key);
       const hash = smith.hash(key);
-      if (hash === masterHash) return master;
-      const nowMs = clock.monotonicMs();
-      const entry = known.get(hash);
-      if (entry) {
-        if (nowMs - entry.checkedMs > FRESH_MS) {
-          // Asked again once; until the answer comes, or if none does, the key is believed.
-          entry.checkedMs = nowMs;
-          read(hash).catch(() => {});
-        }
-        assertUsable(entry.key, clock.now());
-        return entry.caller;
-      }
-      const refusedMs = unknown.get(hash);
-      if (refusedMs !== undefined && nowMs - refusedMs < UNKNOWN_MS) throw unknownKey(key, hash);
-      return lookUp(key, hash);
+      return hash === masterHash ? master : callerBehind(hash, () => masked(key));
     },
+    current: (caller) =>
+      caller.key === null ? caller : callerBehind(caller.keyHash, () => caller.key?.name ?? masked('')),
     forget(hash) {
       known.delete(hash);
       unknown.delete(hash);
@@ -117,9 +123,9 @@ const callerOf = (key: VirtualKey): Caller => ({
 /** `sk-...` and the last four characters; nothing of a key too short to spare them. */
 const masked = (key: string): string => (key.length < 12 ? 'sk-...' : `sk-...${key.slice(-4)}`);
 
-function unknownKey(key: string, hash: string): Unauthenticated {
+function unknownKey(name: string, hash: string): Unauthenticated {
   return new Unauthenticated(
-    `Invalid proxy server token passed. Received API Key = ${masked(key)}, Key Hash (Token) =${hash}. Unable to find token in cache or \`LiteLLM_VerificationTokenTable\``,
+    `Invalid proxy server token passed. Received API Key = ${name}, Key Hash (Token) =${hash}. Unable to find token in cache or \`LiteLLM_VerificationTokenTable\``,
     'unknown',
   );
 }

@@ -7,6 +7,11 @@ export interface KeyRing {
    * Throws Unauthenticated.
    */
   identify(key: string): Caller | Promise<Caller>;
+  /**
+   * Who a caller is by now: the key may have been blocked, expired or changed since it was identified. As `identify`,
+   * mostly at once. Throws Unauthenticated.
+   */
+  current(caller: Caller): Caller | Promise<Caller>;
   /** Forgets a key, so that the next call reads it afresh. */
   forget(hash: string): void;
 }

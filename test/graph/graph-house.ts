@@ -200,7 +200,7 @@ export async function openGraph(
     },
     fileLimits: { file: null, batchFile: null },
     gateway: options.gateway ?? scriptedGateway(() => [][Symbol.iterator]() as never),
-    keyRing: { identify: identifyByName, forget() {} },
+    keyRing: { identify: identifyByName, current: (who) => who, forget() {} },
     keySmith,
     metrics: { read: async () => ({ contentType: 'text/plain', text: '' }) },
     bus,

@@ -1,8 +1,9 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { Caller } from '../../src/domain/caller.ts';
 import type { ChatDelta } from '../../src/domain/chat/chat.ts';
-import { UpstreamFailed } from '../../src/domain/errors.ts';
+import { Unauthenticated, UpstreamFailed } from '../../src/domain/errors.ts';
 import { createBus } from '../../src/runtime/bus.ts';
 import { aSpan, OTHER_TEAM_KEY, spanId, TEAM_KEY, traceId } from '../ports/samples.ts';
 import { aSummary } from '../support/seeds.ts';
@@ -10,6 +11,8 @@ import {
   ChatStreamDocument,
   type ChatInput,
   TraceNamesDocument,
+  TraceUpdateIdsDocument,
+  TraceUpdatesAfterDocument,
   TraceUpdatesDocument,
   TraceUpdatesWithSpansDocument,
 } from './generated/graphql.ts';
@@ -17,6 +20,8 @@ import { eventually, openGraph, scriptedGateway } from './graph-house.ts';
 import { overYoga, ROADS, stall, type Subscriber } from './subscribers.ts';
 
 const HELLO: ChatInput = { model: 'demo', messages: [{ role: 'USER', content: 'Hello' }] };
+
+const ADMIN: Caller = { role: 'proxy_admin', keyHash: 'admin', key: null, teamId: null, userId: null };
 
 let house: Awaited<ReturnType<typeof openGraph>>;
 const subscribers: Subscriber[] = [];
@@ -80,6 +85,39 @@ describe.each(ROADS)('traceUpdates over %s', (_name, subscribe) => {
         },
       })),
     );
+  });
+
+  it('goes on behind the last update for who comes back', async () => {
+    house = await openGraph();
+    const before = followed(subscribe(house.url, TraceUpdateIdsDocument, {}));
+    await listening(1);
+    await house.ingest(TEAM_KEY, aSpan());
+    await eventually(() => before.received.length === 1, 'the first event');
+    const [first] = before.received as readonly { readonly data: { readonly traceUpdates: { readonly id: string } } }[];
+    await before.leave();
+    await house.ingest(TEAM_KEY, aSpan({ traceId: traceId(2) }));
+    const { id = '' } = first?.data.traceUpdates ?? {};
+    const { received } = followed(subscribe(house.url, TraceUpdatesAfterDocument, { after: id }));
+    await eventually(() => received.length === 1, 'what came meanwhile');
+    expect(received).toMatchObject([{ data: { traceUpdates: { trace: { traceId: traceId(2) } } } }]);
+    const late = followed(subscribe(house.url, TraceUpdatesAfterDocument, { after: 'long-ago' }));
+    await late.ended;
+    expect(late.received).toMatchObject([{ errors: [{ extensions: { code: 'CONFLICT' } }] }]);
+  });
+
+  it('ends with a reason when the key holds no more', async () => {
+    const current = (): never => {
+      throw new Unauthenticated('Expired Key.', 'expired');
+    };
+    house = await openGraph({ platform: { keyRing: { identify: () => ADMIN, current, forget() {} } } });
+    const { received, ended } = followed(subscribe(house.url, TraceUpdatesDocument, {}));
+    await listening(1);
+    await house.ingest(TEAM_KEY, aSpan());
+    await ended;
+    expect(received).toMatchObject([
+      { errors: [{ message: 'Expired Key.', extensions: { code: 'UNAUTHENTICATED' } }] },
+    ]);
+    await listening(0);
   });
 
   it('ends with a reason when the process drains', async () => {

@@ -736,6 +736,18 @@ export type TraceUpdatesSubscriptionVariables = Exact<{
 
 export type TraceUpdatesSubscription = { traceUpdates: { missed: number, trace: { traceId: string, spanCount: number } } };
 
+export type TraceUpdatesAfterSubscriptionVariables = Exact<{
+  after: string | number;
+}>;
+
+
+export type TraceUpdatesAfterSubscription = { traceUpdates: { id: string, trace: { traceId: string } } };
+
+export type TraceUpdateIdsSubscriptionVariables = Exact<{ [key: string]: never; }>;
+
+
+export type TraceUpdateIdsSubscription = { traceUpdates: { id: string } };
+
 export type TraceUpdatesWithSpansSubscriptionVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -1444,6 +1456,23 @@ export const TraceUpdatesDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<TraceUpdatesSubscription, TraceUpdatesSubscriptionVariables>;
+export const TraceUpdatesAfterDocument = new TypedDocumentString(`
+    subscription TraceUpdatesAfter($after: ID!) {
+  traceUpdates(after: $after) {
+    id
+    trace {
+      traceId
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<TraceUpdatesAfterSubscription, TraceUpdatesAfterSubscriptionVariables>;
+export const TraceUpdateIdsDocument = new TypedDocumentString(`
+    subscription TraceUpdateIds {
+  traceUpdates {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<TraceUpdateIdsSubscription, TraceUpdateIdsSubscriptionVariables>;
 export const TraceUpdatesWithSpansDocument = new TypedDocumentString(`
     subscription TraceUpdatesWithSpans {
   traceUpdates {

@@ -141,3 +141,41 @@ describe('the key ring', () => {
     expect(state.finds).toBe(10_002);
   });
 });
+
+describe('who a caller is by now', () => {
+  const later = 61_000;
+
+  it('is the admin for the admin key, without asking anybody', async () => {
+    const { ring, state } = aRing();
+    const master = await ring.identify(MASTER);
+    expect([ring.current(master), state.finds]).toEqual([master, 0]);
+  });
+
+  it('is what the store says of the key, once memory has asked it again', async () => {
+    const hash = sha256(KEY);
+    const { ring, state, stored } = aRing([aKey({ hash })]);
+    const caller = await ring.identify(KEY);
+    expect(ring.current(caller)).toEqual(caller);
+    stored.set(hash, aKey({ hash, teamId: 'new' }));
+    ring.forget(hash);
+    expect(await ring.current(caller)).toMatchObject({ teamId: 'new' });
+    stored.set(hash, aKey({ hash, blocked: true }));
+    state.nowMs += later;
+    // Believed once more while it is asked after.
+    expect(ring.current(caller)).toMatchObject({ teamId: 'new' });
+    await Promise.resolve();
+    await Promise.resolve();
+    expect(() => ring.current(caller)).toThrow(Unauthenticated);
+  });
+
+  it('is nobody when the key has expired or is gone', async () => {
+    const hash = sha256(KEY);
+    const { ring, state, stored } = aRing([aKey({ hash, expiresAt: new Date(Date.UTC(2026, 0, 1) + 5_000) })]);
+    const caller = await ring.identify(KEY);
+    state.nowMs += 5_000;
+    expect(() => ring.current(caller)).toThrow('Expired Key.');
+    stored.delete(hash);
+    ring.forget(hash);
+    await expect(async () => ring.current(caller)).rejects.toThrow(Unauthenticated);
+  });
+});

@@ -1,10 +1,19 @@
 import { describe, expect, it } from 'vitest';
+import { Conflict } from '../../../src/domain/errors.ts';
 import type { TraceChange } from '../../../src/domain/traces/trace.ts';
 import { createBus } from '../../../src/runtime/bus.ts';
 import { aSummary } from '../../support/seeds.ts';
 
 const change = (traceId: string): TraceChange => ({ summary: aSummary({ traceId }) });
 const idOf = ({ summary }: TraceChange): string => summary.traceId;
+
+/** A feed of another bus with an event in it. */
+function replayable() {
+  const bus = createBus();
+  const feed = bus.subscribe('trace', {});
+  bus.publish('trace', change('z'));
+  return feed;
+}
 
 describe('the bus', () => {
   it('delivers each event to every subscriber that wants it', async () => {
@@ -33,6 +42,49 @@ describe('the bus', () => {
     expect([idOf(first.value.event), first.value.missed]).toEqual(['99997', 99_997]);
     const second = await stalled.next();
     expect([idOf(second.value.event), second.value.missed]).toEqual(['99998', 0]);
+  });
+
+  it('lets a reader go on behind the last event it saw', async () => {
+    const bus = createBus();
+    const first = bus.subscribe('trace', {});
+    for (const traceId of ['a', 'b', 'c', 'd']) bus.publish('trace', change(traceId));
+    const { value: seen } = await first.next();
+    const again = bus.subscribe('trace', { after: seen.id, wanted: (event) => idOf(event) !== 'c' });
+    bus.publish('trace', change('e'));
+    const told = [await again.next(), await again.next(), await again.next()].map(({ value }) => value);
+    expect(told.map(({ event, missed }) => [idOf(event), missed])).toEqual([
+      ['b', 0],
+      ['d', 0],
+      ['e', 0],
+    ]);
+    expect(told[0]?.id).toBe((await first.next()).value.id);
+    // Nothing came behind the last; what comes now does.
+    const last = bus.subscribe('trace', { after: told[2]?.id ?? '' });
+    bus.publish('trace', change('f'));
+    expect(idOf((await last.next()).value.event)).toBe('f');
+  });
+
+  it('keeps the latest 512 events, and refuses who comes back too late or from elsewhere', async () => {
+    const bus = createBus({ queueLimit: 1_000 });
+    const feed = bus.subscribe('trace', {});
+    for (let index = 0; index < 514; index++) bus.publish('trace', change(String(index)));
+    const ids: string[] = [];
+    for (let index = 0; index < 514; index++) ids.push((await feed.next()).value.id);
+    expect(idOf((await bus.subscribe('trace', { after: ids[1] ?? '' }).next()).value.event)).toBe('2');
+    const { value: elsewhere } = await replayable().next();
+    for (const after of [ids[0], elsewhere.id, '', 'x', `${ids[513]}z`, ids[0]?.replace('.', '.-')])
+      expect(() => bus.subscribe('trace', { after: after ?? '' })).toThrow(Conflict);
+    expect(bus.subscriberCount()).toBe(2);
+  });
+
+  it('drops and counts what is too much for a reader that comes back', async () => {
+    const bus = createBus({ queueLimit: 2 });
+    const feed = bus.subscribe('trace', {});
+    for (const traceId of ['a', 'b']) bus.publish('trace', change(traceId));
+    const { value: seen } = await feed.next();
+    for (const traceId of ['c', 'd']) bus.publish('trace', change(traceId));
+    const { value: told } = await bus.subscribe('trace', { after: seen.id }).next();
+    expect([idOf(told.event), told.missed]).toEqual(['c', 1]);
   });
 
   it('forgets a subscriber that returns while it waits', async () => {

@@ -3,7 +3,7 @@ import { createLoaders } from '../../../resolvers/loaders.ts';
 import type { Platform, Scope } from '../../../resolvers/scope.ts';
 import { ingestTraces, type TraceUpdate, watchTraces } from '../../../resolvers/traces.ts';
 import type { Caller } from '../../../src/domain/caller.ts';
-import { Unauthenticated } from '../../../src/domain/errors.ts';
+import { Conflict, Unauthenticated } from '../../../src/domain/errors.ts';
 import { createBus } from '../../../src/runtime/bus.ts';
 import { aTracePacker } from '../../support/trace-packer.ts';
 import { aClient } from '../../support/free-tier.ts';
@@ -27,8 +27,18 @@ const anExport = (traceId: string, spanId: string): unknown => ({
 function aHouse() {
   const bus = createBus({ queueLimit: QUEUE_LIMIT });
   // The trace operations use nothing else of the platform.
+  /** Who keys are by now, where that is not what they were. */
+  const now = new Map<string, Caller | Unauthenticated>();
+  const keyRing = {
+    current(who: Caller): Caller {
+      const current = now.get(who.keyHash) ?? who;
+      if (current instanceof Unauthenticated) throw current;
+      return current;
+    },
+  };
   const exports = aTracePacker();
-  const platform = { stores: { traces: createMemoryTraceStore(exports) }, exports, bus } as unknown as Platform;
+  const stores = { traces: createMemoryTraceStore(exports) };
+  const platform = { stores, exports, bus, keyRing } as unknown as Platform;
   const scope = (who: Caller | null, signal = new AbortController().signal): Scope => ({
     platform,
     caller: who,
@@ -42,7 +52,7 @@ function aHouse() {
       contentType: 'application/json',
       contentEncoding: undefined,
     });
-  return { bus, scope, ingest };
+  return { bus, now, scope, ingest };
 }
 
 const seen = ({ value }: IteratorResult<TraceUpdate>) => [
@@ -120,4 +130,43 @@ it('ends when the caller is gone', async () => {
 it('is for those with a key', () => {
   const { scope } = aHouse();
   expect(() => watchTraces(scope(null), {})).toThrow(Unauthenticated);
+});
+
+it('a key that holds no more ends what it follows, at the next event', async () => {
+  const { bus, now, scope, ingest } = aHouse();
+  const me = caller('me');
+  const updates = watchTraces(scope(me), {});
+  await ingest(me, 'a');
+  expect(seen(await updates.next())).toEqual(['a', 1, 0]);
+  now.set('me', new Unauthenticated('Expired Key.', 'expired'));
+  const next = updates.next();
+  await ingest(me, 'b');
+  await expect(next).rejects.toThrow('Expired Key.');
+  expect([bus.subscriberCount(), await updates.next()]).toEqual([0, { done: true, value: undefined }]);
+});
+
+it('a key that has changed its team is told what its new team may see', async () => {
+  const { now, scope, ingest } = aHouse();
+  const mine = caller('mine', 'team-1');
+  const updates = watchTraces(scope(mine), {});
+  now.set('mine', caller('mine', 'team-2'));
+  await ingest(caller('one', 'team-1'), 'a');
+  const next = updates.next();
+  await ingest(caller('one', 'team-1'), 'b');
+  await ingest(caller('two', 'team-2'), 'c');
+  expect(seen(await next)).toEqual(['c', 1, 0]);
+});
+
+it('who comes back goes on behind the last update, and hears of nothing that is not theirs', async () => {
+  const { scope, ingest } = aHouse();
+  const me = caller('me');
+  const updates = watchTraces(scope(me), {});
+  await ingest(me, 'a');
+  const { value: last } = await updates.next();
+  await updates.return?.();
+  await ingest(caller('other'), 'b');
+  await ingest(me, 'c');
+  const again = watchTraces(scope(me), { after: last.id });
+  expect(seen(await again.next())).toEqual(['c', 1, 0]);
+  expect(() => watchTraces(scope(me), { after: 'none of ours' })).toThrow(Conflict);
 });
