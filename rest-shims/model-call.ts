@@ -49,7 +49,7 @@ function readOpenAi(endpoint: Endpoint, request: HttpRequest): ModelRequest {
 }
 
 /** What the headers of a request say of the call it makes. */
-export function callFactsOf({ headers }: HttpRequest): Pick<ModelRequest, 'callId' | 'parent'> {
+export function callFactsOf({ headers }: Pick<HttpRequest, 'headers'>): Pick<ModelRequest, 'callId' | 'parent'> {
   const callId = headers['x-litellm-call-id'];
   const traceparent = headers['traceparent'];
   return {
@@ -202,7 +202,7 @@ function headOfDeployment(deployment: GatewayCall['deployment']): readonly strin
 const publicAddress = (base: string): string => base.replace(/\/\/[^/@]*@/, '//').replace(/[?#].*$/, '');
 
 /** Text that may stand in a header; what may not is percent-encoded. */
-const headerText = (text: string): string =>
+export const headerText = (text: string): string =>
   /^[\t\x20-\x7e]*$/.test(text)
     ? text
     : text.replace(/[^\t\x20-\x7e]+/gu, (odd) => encodeURIComponent(odd.toWellFormed()));

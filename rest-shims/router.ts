@@ -100,7 +100,8 @@ export function withAnswerHeaders<Failure>(failure: Failure, headers: Readonly<R
   return failure;
 }
 
-function answerHeadersOf(error: unknown): Readonly<Record<string, string>> {
+/** The headers that a failure carries. */
+export function answerHeadersOf(error: unknown): Readonly<Record<string, string>> {
   return (typeof error === 'object' && error !== null && answerHeaders.get(error)) || {};
 }
 

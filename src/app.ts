@@ -36,11 +36,13 @@ import { createSampledWarnings, type Log } from './runtime/log.ts';
 import { createMetrics } from './runtime/metrics.ts';
 import { createReconciler } from './runtime/reconciler.ts';
 import type { Settings } from './runtime/settings.ts';
+import { webSocketClient, webSocketServer } from './runtime/web-sockets.ts';
 import { createWriteBehind } from './runtime/write-behind.ts';
 import { HOT_PATHS, restRoutes } from './routes.ts';
 import { createScopes } from './scopes.ts';
 import { openSpanExport, recordAndExport } from './span-export.ts';
 import { createTracePacker } from './trace-packer.ts';
+import { createUpgrades } from './upgrades.ts';
 
 /** The running house. */
 export interface App {
@@ -132,7 +134,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
   const spanExport = openSpanExport(settings, http, log);
   const gateway = createGateway({
     deployments: settings.demoModel ? [...settings.deployments, demoDeployment] : settings.deployments,
-    providers: createProviders(http),
+    providers: createProviders(http, webSocketClient),
     catalog,
     recorder: spanExport === null ? { record: records.push } : recordAndExport(records.push, spanExport),
     spend: stores.spend,
@@ -191,12 +193,24 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     log,
     settings: { introspection: settings.introspection, graphiql: settings.graphiql },
   });
+  const failed = failureLog(log);
   const serveRest = createRouter({
     rows: [...restRoutes, ...docsRoutes(restRoutes)],
     identify: keyRing.identify,
     scopeFor: scopes.forRequest,
-    failed: failureLog(log),
+    failed,
     bodyLimits: { setting: settings.maxRequestBytes, otlp: settings.otlp.limits.bodyBytes },
+  });
+
+  const upgrades = createUpgrades({
+    identify: keyRing.identify,
+    scopeFor: scopes.forUpgrade,
+    sockets: webSocketServer,
+    realtime: gateway.realtime,
+    ids: randomIds,
+    draining: () => draining,
+    failed,
+    maxMessageBytes: settings.maxRequestBytes,
   });
 
   const koa = new Koa();
@@ -219,7 +233,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     response.on('error', edgeFailed);
     return void serveRest(request, response);
   };
-  const server = createEdge(serveEdge, undefined, HOT_PATHS);
+  const server = createEdge(serveEdge, { hotPaths: HOT_PATHS, upgrades });
   const brokeOff = notHttp(log);
   server.on('connection', (socket) => socket.on('error', brokeOff));
   const inFlight = countInFlight(server);
@@ -228,6 +242,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
   url = addressOf(server, settings.host);
   catalog.start();
   freeTier.start();
+  upgrades.start();
   if (platform.payments.configured) reconciler.start();
 
   async function shutDown(graceMs: number): Promise<void> {
@@ -241,7 +256,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     graph.close();
     bus.close();
     server.closeIdleConnections();
-    await inFlight.ended(graceMs);
+    await Promise.all([inFlight.ended(graceMs), upgrades.drain(graceMs)]);
     server.closeAllConnections();
     await closed;
     await recorder.stop();

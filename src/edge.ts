@@ -1,4 +1,5 @@
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { openHotLane } from './hot-lane.ts';
 
 /** How long a client may take, in ms. */
@@ -21,19 +22,37 @@ const LIMITS: EdgeLimits = {
   connectionsCheckingInterval: 15_000,
 };
 
+/** Takes connections over that are to speak something else than HTTP. */
+interface Upgrades {
+  /** Whether a request is one of those; any other is served as if it had not offered to. */
+  wants(request: IncomingMessage): boolean;
+  serve(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+}
+
+interface EdgeOptions {
+  readonly limits?: EdgeLimits;
+  readonly hotPaths?: ReadonlySet<string>;
+  readonly upgrades?: Upgrades;
+}
+
 /**
  * The HTTP server, before it listens. A client that never ends its request is answered 408, or cut off. Requests to
  * `hotPaths` take the hot lane: they reach `serve` as `WholeRequest` and `Outgoing` (`rest-shims/outgoing.ts`).
  */
 export function createEdge(
   serve: RequestListener,
-  limits: EdgeLimits = LIMITS,
-  hotPaths: ReadonlySet<string> = new Set(),
+  { limits = LIMITS, hotPaths = new Set(), upgrades }: EdgeOptions = {},
 ): Server {
-  const server = createServer({ ...limits }, (request, response) => {
+  function shouldUpgradeCallback(request: IncomingMessage): boolean {
+    request.url = originForm(request.url ?? '/');
+    return upgrades?.wants(request) ?? false;
+  }
+  const server = createServer({ ...limits, shouldUpgradeCallback }, (request, response) => {
     request.url = originForm(request.url ?? '/');
     serve(request, response);
   });
+  if (upgrades !== undefined)
+    server.on('upgrade', (request: IncomingMessage, socket, head) => upgrades.serve(request, socket, head));
   if (hotPaths.size === 0) return server;
   const lane = openHotLane(server, hotPaths, limits);
   const { closeIdleConnections, closeAllConnections } = server;

@@ -10,6 +10,7 @@ import { messagesRoutes } from '../rest-shims/messages.ts';
 import { metricsRoutes } from '../rest-shims/metrics.ts';
 import { keyRoutes } from '../rest-shims/keys.ts';
 import { modelRoutes } from '../rest-shims/models.ts';
+import { realtimeRoutes } from '../rest-shims/realtime.ts';
 import { traceRoutes } from '../rest-shims/traces.ts';
 import type { RouteRow } from '../rest-shims/route.ts';
 
@@ -20,6 +21,7 @@ export const restRoutes: readonly RouteRow[] = [
   ...messagesRoutes,
   ...fileRoutes,
   ...batchRoutes,
+  ...realtimeRoutes,
   ...modelRoutes,
   ...keyRoutes,
   ...traceRoutes,

@@ -15,6 +15,8 @@ type NetworkOf = (peer: string | undefined, forwardedFor: string | undefined) =>
 export interface Scopes {
   /** For a row of the HTTP door, whose caller it has identified. */
   forRequest(caller: Caller | null, response: Outgoing): Scope;
+  /** For a request that becomes a WebSocket, until it has: the signal fires when its client leaves before. */
+  forUpgrade(caller: Caller, request: Incoming, signal: AbortSignal): Scope;
   /**
    * For the graph, where a request may ask for anything: its caller may be nobody, also by a key that only lifts
    * the free tier's limit. Throws Unauthenticated for a key that does not hold.
@@ -37,6 +39,13 @@ export function createScopes(
 
   return {
     forRequest: (caller, response) => new RequestScope(platform, caller, networkOf, response),
+    forUpgrade: (caller, request, signal) => ({
+      platform,
+      caller,
+      client: clientOf(request, networkOf),
+      signal,
+      loaders: createLoaders(platform.stores, caller),
+    }),
     async forGraph({ request, signal }) {
       const key = readCredential(request.headers);
       const caller = key === null || key === '' ? null : await callerBehind(key);
@@ -47,7 +56,7 @@ export function createScopes(
 }
 
 /** The caller left before the answer was complete. */
-class CallerGone extends Error {
+export class CallerGone extends Error {
   constructor() {
     super('The caller left.');
     this.name = 'CallerGone';

@@ -1,19 +1,15 @@
 import type { Caller } from '../domain/caller.ts';
 import type { ChatDelta, Exchange, Outcome } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
-import type { Clock, Ids } from '../domain/clock.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { Usd } from '../domain/money.ts';
-import type { CallRecorder, GatewayCall } from './gateway.ts';
-import { type Accounted, recordOf } from './record.ts';
+import { type BookTools, openBooks } from './books.ts';
+import type { GatewayCall } from './gateway.ts';
+import type { Accounted } from './record.ts';
 
 /** What a call needs of the gateway around it. */
-export interface CallTools {
-  readonly recorder: CallRecorder;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly capturePrompts: boolean;
-  readonly price: (deployment: Deployment, used: Outcome) => Usd | null;
+export interface CallTools extends BookTools {
+  readonly price: (deployment: Deployment, used: Pick<Outcome, 'usage' | 'measured'>) => Usd | null;
   /** Counts a cost against the caller's key. */
   readonly charge: (caller: Caller, cost: Usd) => void;
 }
@@ -25,7 +21,7 @@ export interface OpenCall {
   failed(failure: unknown): void;
 }
 
-/** Opens the books of a call. */
+/** Admits a call. */
 export function openCall(
   tools: CallTools,
   about: {
@@ -37,19 +33,11 @@ export function openCall(
     readonly fixedCost?: Usd;
   },
 ): OpenCall {
-  const { clock, ids } = tools;
-  const { caller, request, deployment, signal, fixedCost } = about;
-  const startedAt = clock.now();
-  const startMs = clock.monotonicMs();
-  const callId = request.callId ?? ids.uuid();
-  const traceId = request.parent?.traceId ?? ids.traceId();
-  const spanId = ids.spanId();
+  const { caller, request, deployment, fixedCost } = about;
+  const books = openBooks(tools, about);
+  const { callId, traceId, spanId, elapsedMs } = books;
   let exchange: Exchange | null = null;
-  let firstByteMs: number | null = null;
   let cost: Usd | null = null;
-  let settled = false;
-
-  const elapsedMs = (): number => clock.monotonicMs() - startMs;
 
   /** An answer that has come whole is priced before it is handed on, so that its price can travel with it. */
   function priced(): Usd | null {
@@ -58,31 +46,10 @@ export function openCall(
   }
 
   function settle(end: 'completed' | 'failed' | 'abandoned', failure?: unknown): void {
-    if (settled) return;
-    settled = true;
+    if (books.closed()) return;
     const charged = priced();
     if (charged !== null) tools.charge(caller, charged);
-    tools.recorder.record(
-      recordOf({
-        // A call id of ours is as unique as a row's must be; one of a client need not be.
-        rowId: request.callId === null ? callId : ids.uuid(),
-        callId,
-        traceId,
-        spanId,
-        caller,
-        request,
-        deployment,
-        startedAt,
-        durationMs: elapsedMs(),
-        firstByteMs,
-        outcome: exchange?.outcome() ?? null,
-        cost: charged,
-        // A caller who leaves makes whatever was under way fail; the leaving is what happened.
-        end: end === 'failed' && signal.aborted ? 'abandoned' : end,
-        failure: failure instanceof Error ? failure : null,
-        capturePrompts: tools.capturePrompts,
-      }),
-    );
+    books.close(end, { failure, outcome: exchange?.outcome() ?? null, cost: charged });
   }
 
   return {
@@ -90,7 +57,7 @@ export function openCall(
     failed: (failure) => settle('failed', failure),
     answered(answer) {
       exchange = answer;
-      firstByteMs = elapsedMs();
+      books.answered();
       return {
         callId,
         modelGroup: request.model,
@@ -98,7 +65,7 @@ export function openCall(
         exchange: answer,
         traceId,
         spanId,
-        cost: () => (settled || !answer.streaming ? priced() : null),
+        cost: () => (books.closed() || !answer.streaming ? priced() : null),
         elapsedMs,
         deltas: () => settling(answer.deltas(), settle),
         settle,

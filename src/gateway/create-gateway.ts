@@ -7,6 +7,7 @@ import type { SpendStore } from '../domain/spend/spend-row.ts';
 import { MAX_VALUE_BYTES } from '../domain/traces/truncate.ts';
 import { createLedger } from './admit.ts';
 import { type CallTools, openCall } from './call.ts';
+import { createRealtime } from './create-realtime.ts';
 import type { CallRecorder, Gateway, ObjectGateway } from './gateway.ts';
 import { createPassing } from './passing.ts';
 import { createPricer } from './price.ts';
@@ -41,6 +42,7 @@ export function createGateway(options: GatewayOptions): Gateway & ObjectGateway 
 
   return {
     ...createPassing({ deployments, providers: options.providers, routeOf, ledger, tools }),
+    realtime: createRealtime({ routeOf, ledger, tools }),
     deployments: () => deployments,
     async call(caller, request, signal) {
       // The right comes before the existence: a key must not learn which other models there are.

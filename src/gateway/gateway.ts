@@ -6,6 +6,7 @@ import type { SpendRow } from '../domain/spend/spend-row.ts';
 import type { Span } from '../domain/traces/span.ts';
 import type { ObjectKind } from '../domain/upstream-objects/upstream-object.ts';
 import type { PassThrough } from '../domain/upstream-objects/pass-through.ts';
+import type { Realtime } from './realtime.ts';
 
 /** A call on its way through the gateway: the upstream's answer plus what the platform knows of it. */
 export interface GatewayCall {
@@ -46,6 +47,8 @@ export interface Place {
 export interface Gateway {
   /** Resolves when the head of the answer has come. Failures up to then are recorded here and thrown. */
   call(caller: Caller, request: ModelRequest, signal: AbortSignal): Promise<GatewayCall>;
+  /** Sessions in which both sides speak as they like. */
+  readonly realtime: Realtime;
   /** The configured deployments, in the order of the configuration. */
   deployments(): readonly Deployment[];
 }

@@ -135,6 +135,10 @@ function attributesOf(call: ClosedCall, errorType: string | null): Record<string
     attributes[GEN_AI.inputTokens] = String(outcome.usage.inputTokens);
     attributes[GEN_AI.outputTokens] = String(outcome.usage.outputTokens);
   }
+  if (outcome?.usage?.audio) {
+    attributes[GEN_AI.inputAudioTokens] = String(outcome.usage.audio.inputTokens);
+    attributes[GEN_AI.outputAudioTokens] = String(outcome.usage.audio.outputTokens);
+  }
   if (errorType !== null) attributes[GEN_AI.errorType] = errorType;
   return attributes;
 }

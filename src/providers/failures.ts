@@ -91,6 +91,11 @@ export function garbled(deployment: Deployment, fault: string): UpstreamFailed {
   });
 }
 
+/** A session that ended before its caller wanted it to, or never began. */
+export function brokeOff(deployment: Deployment, said: string): UpstreamFailed {
+  return failed(deployment, { status: null, said });
+}
+
 const KINDS: Readonly<Record<HttpFault, string>> = {
   unreachable: 'APIConnectionError',
   timeout: 'Timeout',

@@ -2,6 +2,7 @@ import type { Provider } from '../domain/chat/provider.ts';
 import { COMPATIBLE_NAMES, COMPATIBLE_VENDORS } from '../domain/chat/vendors.ts';
 import type { HttpClient } from '../domain/http.ts';
 import { CHAT_COMPLETIONS, GENERATE_CONTENT, MESSAGES } from '../domain/inference/endpoint.ts';
+import type { SocketClient } from '../domain/realtime/sockets.ts';
 import { chatCompletionsOut } from '../wire/chat-completions/outbound.ts';
 import { GENERATE_CONTENT_OUT } from '../wire/generate-content/native.ts';
 import { messagesOut } from '../wire/messages/outbound.ts';
@@ -10,6 +11,7 @@ import { createDemo } from './demo/demo.ts';
 import { gemini } from './gemini/gemini.ts';
 import { createHttpProvider } from './http-provider.ts';
 import { compatibleProtocol } from './openai-compatible/openai-compatible.ts';
+import { openRealtimeBy, speaksRealtime } from './openai-compatible/realtime.ts';
 import { translating } from './translating.ts';
 
 export { demoDeployment } from './demo/demo.ts';
@@ -24,14 +26,15 @@ const isOpenAi = (apiBase: string | null): boolean =>
   apiBase === null || apiBase.startsWith(new URL(COMPATIBLE_VENDORS.openai.base ?? '').origin);
 
 /** Every protocol we can speak. A deployment names one by the prefix of its model. */
-export function createProviders(http: HttpClient): readonly Provider[] {
+export function createProviders(http: HttpClient, sockets: SocketClient): readonly Provider[] {
   return [
-    ...COMPATIBLE_NAMES.map((name) =>
-      translating(createHttpProvider(http, compatibleProtocol(name)), ({ apiBase }) => ({
+    ...COMPATIBLE_NAMES.map((name): Provider => {
+      const compatible = translating(createHttpProvider(http, compatibleProtocol(name)), ({ apiBase }) => ({
         endpoint: CHAT_COMPLETIONS,
         dialect: name === 'openai' && isOpenAi(apiBase) ? OPENAI : COMPATIBLE,
-      })),
-    ),
+      }));
+      return speaksRealtime(name) ? { ...compatible, openRealtime: openRealtimeBy(sockets, name) } : compatible;
+    }),
     translating(createHttpProvider(http, gemini), () => ({
       endpoint: GENERATE_CONTENT,
       dialect: GENERATE_CONTENT_OUT,

@@ -55,10 +55,20 @@ const snapshotOf = (entries: readonly CatalogEntry[], count: number): CatalogSna
   find: (id) => entries.find((entry) => entry.id === id) ?? null,
 });
 
+/** A gateway's sessions, where none is asked for. */
+export const NO_REALTIME: Gateway['realtime'] = {
+  open: () => Promise.reject(new Error('The graph opens no sessions.')),
+  tend() {},
+  count: () => 0,
+  ended: () => Promise.resolve(),
+  endAll() {},
+};
+
 /** A gateway whose every answer is this stream; it prices nothing. */
 export function scriptedGateway(deltas: () => AsyncIterableIterator<ChatDelta>): Gateway {
   return {
     deployments: () => [],
+    realtime: NO_REALTIME,
     async call(): Promise<GatewayCall> {
       const never = (): never => {
         throw new Error('The graph reads deltas, not bytes.');

@@ -36,7 +36,7 @@ const FLOORS: Readonly<Record<string, Floor>> = {
     rule: 'The runtime room sees the domain and small libraries.',
     from: '^src/runtime/',
     floors: [DOMAIN],
-    libraries: ['ipaddr.js', 'pino', 'prom-client', 're2js', 'undici', 'yaml', 'zod', 'node:*'],
+    libraries: ['ipaddr.js', 'pino', 'prom-client', 're2js', 'undici', 'ws', 'yaml', 'zod', 'node:*'],
   },
   resolvers: {
     rule: 'Operations see the domain and the engine, never a transport or an adapter.',

@@ -2,7 +2,8 @@ import { expect, it } from 'vitest';
 import { PROVIDER_NAMES } from '../../src/domain/chat/provider.ts';
 import { createProviders } from '../../src/providers/providers.ts';
 import { createHttpClient } from '../../src/runtime/http-client.ts';
+import { webSocketClient } from '../../src/runtime/web-sockets.ts';
 
 it('there is a provider for every name a configuration may use without an address', () => {
-  expect(createProviders(createHttpClient()).map(({ name }) => name)).toEqual([...PROVIDER_NAMES]);
+  expect(createProviders(createHttpClient(), webSocketClient).map(({ name }) => name)).toEqual([...PROVIDER_NAMES]);
 });

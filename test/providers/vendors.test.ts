@@ -8,6 +8,7 @@ import { COMPLETIONS } from '../../src/domain/inference/endpoint.ts';
 import { usdText } from '../../src/domain/money.ts';
 import { createProviders } from '../../src/providers/providers.ts';
 import { createHttpClient } from '../../src/runtime/http-client.ts';
+import { webSocketClient } from '../../src/runtime/web-sockets.ts';
 import { aDeployment, aModelRequest } from '../support/chat.ts';
 import { type FaultServer, startFaultServer } from '../support/fault-server.ts';
 
@@ -26,7 +27,7 @@ afterAll(async () => {
 });
 
 function providerOf(name: string, client: HttpClient = http): Provider {
-  const provider = createProviders(client).find((one) => one.name === name);
+  const provider = createProviders(client, webSocketClient).find((one) => one.name === name);
   if (!provider) throw new Error(`no provider is called ${name}`);
   return provider;
 }

@@ -1,3 +1,4 @@
+import type { RealtimeRequest, RealtimeUpstream } from '../realtime/realtime.ts';
 import type { Exchange, ModelRequest } from './chat.ts';
 import type { Secret } from '../secret.ts';
 import type { PassThrough } from '../upstream-objects/pass-through.ts';
@@ -43,4 +44,13 @@ export interface Provider {
   send(deployment: Deployment, request: ModelRequest, signal: AbortSignal): Promise<Exchange>;
   /** Hands on a call about something the upstream keeps, as `send` does; absent where it keeps nothing. */
   readonly pass?: (deployment: Deployment, request: PassThrough, signal: AbortSignal) => Promise<Exchange>;
+  /**
+   * Opens a session in which both sides speak as they like; absent where the protocol has none. Throws UpstreamFailed
+   * when it does not open, and the signal's reason when it fires first; once open, the signal means nothing.
+   */
+  readonly openRealtime?: (
+    deployment: Deployment,
+    request: RealtimeRequest,
+    signal: AbortSignal,
+  ) => Promise<RealtimeUpstream>;
 }

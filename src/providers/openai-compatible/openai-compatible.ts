@@ -30,7 +30,8 @@ export function compatibleProtocol(name: CompatibleVendor): Protocol {
   };
 }
 
-function headersOf(
+/** The headers by which a vendor knows who calls, and what is sent. */
+export function headersOf(
   { apiKey, options }: Deployment,
   { headers = {} }: Differences,
   contentType: string | undefined,

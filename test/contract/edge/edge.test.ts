@@ -14,11 +14,14 @@ beforeAll(async () => {
     requestTimeout: 100,
     connectionsCheckingInterval: 20,
   };
-  server = createEdge((request, response) => {
-    if (request.url === '/held') held(response);
-    else if (request.url === '/whole') request.on('end', () => response.end('whole')).resume();
-    else response.end(request.url);
-  }, patience);
+  server = createEdge(
+    (request, response) => {
+      if (request.url === '/held') held(response);
+      else if (request.url === '/whole') request.on('end', () => response.end('whole')).resume();
+      else response.end(request.url);
+    },
+    { limits: patience },
+  );
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
 });

@@ -30,7 +30,7 @@ async function edge(
   serve: (request: Incoming, response: Outgoing) => void,
   { hot = HOT, patience = PATIENCE } = {},
 ): Promise<Server> {
-  const server = createEdge(serve, patience, hot);
+  const server = createEdge(serve, { limits: patience, hotPaths: hot });
   servers.push(server.listen(0, '127.0.0.1'));
   await once(server, 'listening');
   return server;

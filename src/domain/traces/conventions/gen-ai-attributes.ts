@@ -9,6 +9,9 @@ export const GEN_AI = {
   finishReasons: 'gen_ai.response.finish_reasons',
   inputTokens: 'gen_ai.usage.input_tokens',
   outputTokens: 'gen_ai.usage.output_tokens',
+  /** Of these, sound; the conventions do not name it. */
+  inputAudioTokens: 'gen_ai.usage.input_audio_tokens',
+  outputAudioTokens: 'gen_ai.usage.output_audio_tokens',
   agentName: 'gen_ai.agent.name',
   inputMessages: 'gen_ai.input.messages',
   outputMessages: 'gen_ai.output.messages',
@@ -62,9 +65,10 @@ export const GEN_AI_OPERATIONS = {
   embeddings: 'embedding',
   embedding: 'embedding',
   retrieval: 'retriever',
-  /** Not of the conventions, which name neither. */
+  /** Not of the conventions, which name none of these. */
   rerank: 'reranker',
   moderation: 'guardrail',
+  realtime: 'llm',
 } as const;
 
 /** Events that carry a message: whose it is, and on which side of the call it stands. */

@@ -1,0 +1,138 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { openRealtime } from '../resolvers/realtime.ts';
+import type { Scope } from '../resolvers/scope.ts';
+import { callIdOf } from '../src/domain/chat/failed-call.ts';
+import type { Ids } from '../src/domain/clock.ts';
+import { DomainError, InvalidInput, Unauthenticated, Unsupported } from '../src/domain/errors.ts';
+import type { RealtimeRequest } from '../src/domain/realtime/realtime.ts';
+import type { SocketMessage } from '../src/domain/realtime/sockets.ts';
+import { Secret } from '../src/domain/secret.ts';
+import { VERSION } from '../src/domain/version.ts';
+import { errorEvent } from '../src/wire/realtime/error-event.ts';
+import { readCredential, requireCredential } from './credential.ts';
+import { proxyError, statusOf } from './errors.ts';
+import { callFactsOf, headerText } from './model-call.ts';
+import type { RouteRow } from './route.ts';
+import { withAnswerHeaders } from './router.ts';
+
+type RealtimeSession = Awaited<ReturnType<typeof openRealtime>>;
+
+/** A request that asks for a WebSocket. */
+interface UpgradeRequest {
+  /** Raw query text, without the question mark. */
+  readonly search: string;
+  readonly headers: IncomingHttpHeaders;
+}
+
+const MOST_MODEL_CHARACTERS = 512;
+/** The subprotocols by which browsers, that can set no headers, send a key and ask for a form of the events. */
+const KEY_PROTOCOL = 'openai-insecure-api-key.';
+const BETA_PROTOCOL = 'openai-beta.realtime-v1';
+const REALTIME_PROTOCOL = 'realtime';
+/** What RFC 6455 asks of a handshake. */
+const HANDSHAKE_KEY = /^[+/0-9A-Za-z]{22}==$/;
+const PROTOCOL = /^[!#$%&'*+\-.0-9A-Z^_`|a-z~]+$/;
+
+/** The realtime API, for both forms of the path that OpenAI's and Azure's clients know. */
+const realtimeRow: RouteRow = {
+  name: 'realtime.connect',
+  method: 'GET',
+  paths: ['/v1/realtime', '/realtime', '/openai/v1/realtime', '/openai/realtime'],
+  surface: 'proxy',
+  // WebSockets are not counted as activity.
+  category: null,
+  credential: 'required',
+  answers: [101, 400, 401, 403, 422, 429, 500, 503],
+  bodyLimit: 0,
+  handle() {
+    throw new InvalidInput('/realtime: This path is a WebSocket. Send `Connection: Upgrade` and `Upgrade: websocket`.');
+  },
+};
+
+export const realtimeRoutes: readonly RouteRow[] = [realtimeRow];
+
+/** Throws InvalidInput for a handshake that cannot be completed. */
+export function assertHandshake(method: string | undefined, headers: IncomingHttpHeaders): void {
+  const wrong =
+    (method !== 'GET' && 'the method must be GET') ||
+    (!HANDSHAKE_KEY.test(headers['sec-websocket-key'] ?? '') && 'Sec-WebSocket-Key is missing or not valid') ||
+    (headers['sec-websocket-version'] !== '13' && 'Sec-WebSocket-Version must be 13') ||
+    (!offered(headers).every((name) => PROTOCOL.test(name)) && 'Sec-WebSocket-Protocol is not valid');
+  if (wrong) throw new InvalidInput(`/realtime: This is no WebSocket handshake: ${wrong}.`);
+}
+
+const offered = (headers: IncomingHttpHeaders): readonly string[] =>
+  headers['sec-websocket-protocol']?.split(',').map((name) => name.trim()) ?? [];
+
+/** The key that came in a header, or as browsers send it. Throws Unauthenticated. */
+export function realtimeCredential(headers: IncomingHttpHeaders): Secret {
+  const inHeader = readCredential(headers);
+  const asProtocol = offered(headers).find((name) => name.startsWith(KEY_PROTOCOL));
+  if (inHeader !== null || asProtocol === undefined) return new Secret(requireCredential(headers));
+  const key = asProtocol.slice(KEY_PROTOCOL.length);
+  if (key === '')
+    throw new Unauthenticated('No api key passed in: the subprotocol that carries one is empty.', 'missing');
+  return new Secret(key);
+}
+
+/** The subprotocol to choose; never one that carries a key. Browsers want one to be chosen of those they offer. */
+export function chosenProtocol(headers: IncomingHttpHeaders): string | null {
+  const names = offered(headers);
+  return [REALTIME_PROTOCOL, BETA_PROTOCOL].find((name) => names.includes(name)) ?? null;
+}
+
+function parseRequest({ search, headers }: UpgradeRequest): RealtimeRequest {
+  const query = new URLSearchParams(search);
+  if (query.has('call_id')) throw new Unsupported('/realtime: Joining a call (`call_id`) is not possible here.');
+  // Azure's older clients name a deployment.
+  const model = query.get('model') || query.get('deployment') || '';
+  if (model === '') throw fault('model', 'missing', "Missing required parameter: 'model'.");
+  if (model.length > MOST_MODEL_CHARACTERS)
+    throw fault('model', 'length', `A model's name has at most ${MOST_MODEL_CHARACTERS} characters.`);
+  const intent = query.get('intent');
+  if (intent !== null && intent !== 'transcription')
+    throw fault('intent', 'choice', "The parameter 'intent' must be 'transcription' or left out.");
+  return { model, intent, headers: headersFor(headers), ...callFactsOf({ headers }) };
+}
+
+function fault(name: string, rule: string, message: string): InvalidInput {
+  return new InvalidInput(`/realtime: ${message}`, [{ path: ['query', name], rule, message }]);
+}
+
+/** What goes on to the upstream: which form its events have, and whom OpenAI may hold a misuse against. */
+function headersFor(headers: IncomingHttpHeaders): Record<string, string> {
+  const kept: Record<string, string> = {};
+  const beta = headers['openai-beta'];
+  if (typeof beta === 'string') kept['openai-beta'] = beta;
+  else if (offered(headers).includes(BETA_PROTOCOL)) kept['openai-beta'] = 'realtime=v1';
+  const safety = headers['openai-safety-identifier'];
+  if (typeof safety === 'string') kept['openai-safety-identifier'] = safety;
+  return kept;
+}
+
+/** Opens the session that a request asks for. */
+export async function openSession(scope: Scope, request: UpgradeRequest, credential: Secret): Promise<RealtimeSession> {
+  try {
+    return await openRealtime(scope, { request: parseRequest(request), credential });
+  } catch (failure) {
+    const callId = callIdOf(failure);
+    if (callId === null) throw failure;
+    throw withAnswerHeaders(failure, { 'x-litellm-call-id': callId, 'x-litellm-version': VERSION });
+  }
+}
+
+/** What the head of the answer tells of a session. */
+export function sessionHead({ callId, modelGroup, deployment }: RealtimeSession): Readonly<Record<string, string>> {
+  return {
+    'x-litellm-call-id': callId,
+    'x-litellm-model-id': headerText(deployment.id),
+    'x-litellm-model-group': headerText(modelGroup),
+    'x-litellm-version': VERSION,
+  };
+}
+
+/** A failure as the event that clients know; `about` is the event of theirs that it answers. */
+export function failureEvent(ids: Ids, failure: unknown, about: SocketMessage | null): SocketMessage {
+  const error = failure instanceof DomainError ? failure : null;
+  return errorEvent(`event_${ids.uuid()}`, proxyError(statusOf('proxy', error), error), about);
+}

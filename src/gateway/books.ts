@@ -1,0 +1,89 @@
+import type { Caller } from '../domain/caller.ts';
+import type { Outcome } from '../domain/chat/chat.ts';
+import type { Deployment } from '../domain/chat/provider.ts';
+import type { Clock, Ids } from '../domain/clock.ts';
+import type { Usd } from '../domain/money.ts';
+import type { CallRecorder } from './gateway.ts';
+import { type Accounted, recordOf } from './record.ts';
+
+/** What the books of a call are kept with. */
+export interface BookTools {
+  readonly recorder: CallRecorder;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly capturePrompts: boolean;
+}
+
+/** The record of one call in the making: from its admission until it is closed, once. */
+export interface Books {
+  readonly callId: string;
+  readonly traceId: string;
+  readonly spanId: string;
+  /** Milliseconds since it was opened. */
+  elapsedMs(): number;
+  /** The first byte of an answer has come. */
+  answered(): void;
+  closed(): boolean;
+  /** Records the call; later calls change nothing. */
+  close(
+    end: 'completed' | 'failed' | 'abandoned',
+    what: { readonly failure?: unknown; readonly outcome: Outcome | null; readonly cost: Usd | null },
+  ): void;
+}
+
+/** Opens the books of a call. */
+export function openBooks(
+  { recorder, clock, ids, capturePrompts }: BookTools,
+  about: {
+    readonly caller: Caller;
+    readonly request: Accounted;
+    readonly deployment: Deployment;
+    readonly signal: AbortSignal;
+  },
+): Books {
+  const { caller, request, deployment, signal } = about;
+  const startedAt = clock.now();
+  const startMs = clock.monotonicMs();
+  const callId = request.callId ?? ids.uuid();
+  const traceId = request.parent?.traceId ?? ids.traceId();
+  const spanId = ids.spanId();
+  let firstByteMs: number | null = null;
+  let closed = false;
+
+  const elapsedMs = (): number => clock.monotonicMs() - startMs;
+  return {
+    callId,
+    traceId,
+    spanId,
+    elapsedMs,
+    answered() {
+      firstByteMs = elapsedMs();
+    },
+    closed: () => closed,
+    close(end, { failure, outcome, cost }) {
+      if (closed) return;
+      closed = true;
+      recorder.record(
+        recordOf({
+          // A call id of ours is as unique as a row's must be; one of a client need not be.
+          rowId: request.callId === null ? callId : ids.uuid(),
+          callId,
+          traceId,
+          spanId,
+          caller,
+          request,
+          deployment,
+          startedAt,
+          durationMs: elapsedMs(),
+          firstByteMs,
+          outcome,
+          cost,
+          // A caller who leaves makes whatever was under way fail; the leaving is what happened.
+          end: end === 'failed' && signal.aborted ? 'abandoned' : end,
+          failure: failure instanceof Error ? failure : null,
+          capturePrompts,
+        }),
+      );
+    },
+  };
+}

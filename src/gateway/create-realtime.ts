@@ -1,0 +1,100 @@
+import { rememberCallId } from '../domain/chat/failed-call.ts';
+import { Unavailable, Unsupported } from '../domain/errors.ts';
+import { assertMayCall } from '../domain/keys/virtual-key.ts';
+import { REALTIME } from '../domain/realtime/realtime.ts';
+import type { Ledger } from './admit.ts';
+import { openBooks } from './books.ts';
+import type { CallTools } from './call.ts';
+import type { Realtime, RealtimeLimits } from './realtime.ts';
+import { openAccount } from './realtime-account.ts';
+import { createSession, type LiveSession } from './realtime-session.ts';
+import { type Router, unknownModel } from './route.ts';
+
+const MINUTE_MS = 60_000;
+
+/** Vendors end their sessions after 30 or 60 minutes themselves. */
+const LIMITS: RealtimeLimits = {
+  pingMs: 30_000,
+  goneMs: 75_000,
+  stalledMs: MINUTE_MS,
+  idleMs: 15 * MINUTE_MS,
+  lifeMs: 120 * MINUTE_MS,
+  recheckMs: 30_000,
+  refusals: 100,
+  sessions: 2_000,
+};
+
+/** Route, admit, open, relay, record: sessions through the gateway. */
+export function createRealtime(
+  parts: { readonly routeOf: Router; readonly ledger: Ledger; readonly tools: CallTools },
+  limits: RealtimeLimits = LIMITS,
+): Realtime {
+  const { routeOf, ledger, tools } = parts;
+  const sessions = new Set<LiveSession>();
+  let opening = 0;
+  let idle: (() => void)[] = [];
+
+  const count = (): number => sessions.size + opening;
+  function settled(): void {
+    if (count() > 0) return;
+    for (const told of idle) told();
+    idle = [];
+  }
+
+  return {
+    async open(caller, request, { signal, identify }) {
+      assertMayCall(caller.key, request.model);
+      const route = routeOf(request.model);
+      if (route === null) throw unknownModel(REALTIME.path, request.model);
+      const { deployment, provider } = route;
+      if (provider.openRealtime === undefined)
+        throw new Unsupported(`${REALTIME.path}: The model \`${request.model}\` has no realtime sessions.`);
+      if (count() >= limits.sessions) throw new Unavailable('Too many realtime sessions are open. Try again later.', 5);
+      const about = { ...request, endpoint: REALTIME, body: {} };
+      const books = openBooks({ ...tools, capturePrompts: false }, { caller, request: about, deployment, signal });
+      opening += 1;
+      try {
+        if (caller.key !== null) await ledger.assertAffordable(caller.key);
+        const upstream = await provider.openRealtime(deployment, request, signal);
+        books.answered();
+        const session = createSession({
+          request,
+          deployment,
+          upstream,
+          books,
+          account: openAccount(tools, { caller, deployment }),
+          ledger,
+          limits,
+          nowMs: () => tools.clock.monotonicMs(),
+          caller,
+          identify,
+          over() {
+            sessions.delete(session);
+            settled();
+          },
+        });
+        sessions.add(session);
+        return session;
+      } catch (failure) {
+        rememberCallId(failure, books.callId);
+        books.close('failed', { failure, outcome: null, cost: null });
+        throw failure;
+      } finally {
+        opening -= 1;
+        settled();
+      }
+    },
+    tend() {
+      for (const session of sessions) session.tend();
+    },
+    count,
+    ended: () =>
+      new Promise((resolve) => {
+        idle.push(resolve);
+        settled();
+      }),
+    endAll() {
+      for (const session of sessions) session.leave();
+    },
+  };
+}

@@ -1,0 +1,32 @@
+import type { SocketMessage } from '../../domain/realtime/sockets.ts';
+import { isObject, parseJson } from '../json/fields.ts';
+
+/** Bytes of a refused event that are looked into for its id. */
+const READ_LIMIT = 1024 * 1024;
+
+/** An `error` event of ours. `about` is the caller's event that it answers. */
+export function errorEvent(
+  eventId: string,
+  error: {
+    readonly message: string;
+    readonly type: string | null;
+    readonly param: string | null;
+    readonly code: string;
+  },
+  about: SocketMessage | null,
+): SocketMessage {
+  const { message, type, param, code } = error;
+  const event = {
+    type: 'error',
+    event_id: eventId,
+    error: { type: type ?? 'server_error', code, message, param, event_id: about === null ? null : eventIdOf(about) },
+  };
+  return { bytes: Buffer.from(JSON.stringify(event)), binary: false };
+}
+
+function eventIdOf({ bytes }: SocketMessage): string | null {
+  if (bytes.length > READ_LIMIT) return null;
+  const event = parseJson(bytes);
+  const id = isObject(event) ? event['event_id'] : null;
+  return typeof id === 'string' && id.length <= 512 ? id : null;
+}

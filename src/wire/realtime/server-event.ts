@@ -1,0 +1,99 @@
+import type { Usage } from '../../domain/chat/chat.ts';
+import type { RealtimeNews } from '../../domain/realtime/realtime.ts';
+import type { SocketMessage } from '../../domain/realtime/sockets.ts';
+import { count, type Fields, isObject, parseJson, text } from '../json/fields.ts';
+import { nestsTooDeep } from '../json/nesting.ts';
+import { fieldsAt, type SessionNames, TRANSCRIPTIONS, withMember } from './fields.ts';
+
+/** What an event must hold, as it is written, to be worth reading. Sound and text cannot: quotes in them are escaped. */
+const TELLING = ['"model"', '"usage"', '"error"'] as const;
+
+/**
+ * An upstream's event as the caller sees it, its models under their public names, and what it tells. What cannot be
+ * read goes on as it is.
+ */
+export function forClient(
+  message: SocketMessage,
+  names: SessionNames,
+): { readonly message: SocketMessage; readonly news: RealtimeNews | null } {
+  const bytes = Buffer.from(message.bytes.buffer, message.bytes.byteOffset, message.bytes.byteLength);
+  if (message.binary || !TELLING.some((telling) => bytes.includes(telling))) return { message, news: null };
+  const event = parse(bytes);
+  if (event === null) return { message, news: null };
+  const translated = publicly(event, names);
+  return {
+    message: translated === event ? message : { bytes: Buffer.from(JSON.stringify(translated)), binary: false },
+    news: newsOf(event),
+  };
+}
+
+function parse(bytes: Buffer): Fields | null {
+  if (nestsTooDeep(bytes)) return null;
+  const value = parseJson(bytes);
+  return isObject(value) ? value : null;
+}
+
+/** The event under the name the caller knows; an upstream may answer with a longer one than it was asked for. */
+function publicly(event: Fields, { shown, sent }: SessionNames): Fields {
+  let translated = event;
+  for (const path of [['session'], ['response']] as const) {
+    if (text(fieldsAt(event, ...path)?.['model']) !== null)
+      translated = withMember(translated, [...path, 'model'], shown);
+  }
+  for (const path of TRANSCRIPTIONS) {
+    if (fieldsAt(event, ...path)?.['model'] === sent) translated = withMember(translated, [...path, 'model'], shown);
+  }
+  return translated;
+}
+
+function newsOf(event: Fields): RealtimeNews | null {
+  switch (event['type']) {
+    case 'session.created':
+    case 'session.updated':
+    case 'transcription_session.created':
+    case 'transcription_session.updated':
+      return sessionOf(event);
+    case 'response.done':
+      return used('session', fieldsAt(event, 'response', 'usage'));
+    case 'conversation.item.input_audio_transcription.completed':
+      return used('transcription', fieldsAt(event, 'usage'));
+    case 'error':
+      return { kind: 'error', message: text(fieldsAt(event, 'error')?.['message']) ?? 'It named no reason.' };
+    default:
+      return null;
+  }
+}
+
+function sessionOf(event: Fields): RealtimeNews {
+  const session = fieldsAt(event, 'session');
+  const writers = TRANSCRIPTIONS.map((path) => text(fieldsAt(event, ...path)?.['model']));
+  return {
+    kind: 'session',
+    id: text(session?.['id']),
+    model: text(session?.['model']),
+    transcriptionModel: writers.find((model) => model !== null) ?? null,
+  };
+}
+
+/** Tokens that were counted; what is counted in seconds is none. */
+function used(by: 'session' | 'transcription', usage: Fields | undefined): RealtimeNews | null {
+  if (usage === undefined || (usage['input_tokens'] === undefined && usage['output_tokens'] === undefined)) return null;
+  return { kind: 'used', by, usage: usageOf(usage) };
+}
+
+function usageOf(usage: Fields): Usage {
+  const input = fieldsAt(usage, 'input_token_details');
+  const output = fieldsAt(usage, 'output_token_details');
+  return {
+    inputTokens: count(usage['input_tokens']) ?? 0,
+    outputTokens: count(usage['output_tokens']) ?? 0,
+    cacheReadTokens: count(input?.['cached_tokens']) ?? 0,
+    cacheWriteTokens: 0,
+    reasoningTokens: count(output?.['reasoning_tokens']) ?? 0,
+    audio: {
+      inputTokens: count(input?.['audio_tokens']) ?? 0,
+      outputTokens: count(output?.['audio_tokens']) ?? 0,
+      cacheReadTokens: count(fieldsAt(input, 'cached_tokens_details')?.['audio_tokens']) ?? 0,
+    },
+  };
+}

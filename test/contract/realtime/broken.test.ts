@@ -1,0 +1,232 @@
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openRealtime, type RealtimeClient } from '../../support/realtime-client.ts';
+import { type RealtimeUpstream, startRealtimeUpstream, type UpstreamSession } from '../../support/realtime-upstream.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+import { aTrace, left } from '../inference/left.ts';
+
+const MEGABYTE = 1024 * 1024;
+
+let app: TestApp;
+let upstream: RealtimeUpstream;
+
+beforeAll(async () => {
+  upstream = await startRealtimeUpstream();
+  app = await start();
+});
+
+afterAll(async () => {
+  await app.stop();
+  await upstream.stop();
+});
+
+function start(): Promise<TestApp> {
+  const litellm_params = { model: 'openai/gpt-realtime', api_base: `${upstream.url}/v1`, api_key: 'sk-upstream-1' };
+  return startApp({
+    config: { model_list: [{ model_name: 'voice', litellm_params }], general_settings: { max_request_size_mb: 1 } },
+  });
+}
+
+async function join(house = app): Promise<{ client: RealtimeClient; session: UpstreamSession; traceId: string }> {
+  const { traceId, headers } = aTrace();
+  const client = await openRealtime(house, { headers: { ...headers, authorization: `Bearer ${house.adminKey}` } });
+  return { client, session: await upstream.session(), traceId };
+}
+
+/** The end that a session's record tells of. */
+async function endOf(traceId: string, house = app): Promise<unknown> {
+  const [only, ...more] = (await left(house, traceId)) as { spendRow: { status: string; errorCode: string | null } }[];
+  expect(more).toEqual([]);
+  return [only?.spendRow.status, only?.spendRow.errorCode];
+}
+
+const broken = (said: string) => ({
+  type: 'error',
+  event_id: expect.stringMatching(/^event_/),
+  error: {
+    type: 'internal_server_error',
+    code: '500',
+    message: `litellm.APIConnectionError: APIConnectionError: OpenAIException - ${said}`,
+    param: null,
+    event_id: null,
+  },
+});
+
+describe('an upstream', () => {
+  it.each([
+    ['breaks off', (wire) => wire.destroy(), 'The upstream broke the session off.'],
+    ['ends without a goodbye', (wire) => wire.end(), 'The upstream broke the session off.'],
+    [
+      'sends what is no frame',
+      (wire) => wire.write(Buffer.alloc(64, 0xff)),
+      'The upstream sent what is no WebSocket message.',
+    ],
+    [
+      'begins a message of 64 MiB',
+      (wire) => wire.write(Buffer.from([0x81, 127, 0, 0, 0, 0, 4, 0, 0, 0])),
+      'The upstream sent a message larger than is taken.',
+    ],
+    [
+      'sends text that is none',
+      (wire) => wire.write(Buffer.from([0x81, 2, 0xc3, 0x28])),
+      'The upstream sent what is no WebSocket message.',
+    ],
+  ] satisfies [string, (wire: UpstreamSession['wire']) => void, string][])(
+    'that %s is told of, then the session is over',
+    async (_how, misbehave, said) => {
+      const { client, session, traceId } = await join();
+      session.say({ type: 'response.created' });
+      misbehave(session.wire);
+      expect(JSON.parse(await client.heard())).toEqual({ type: 'response.created' });
+      expect(JSON.parse(await client.heard())).toEqual(broken(said));
+      expect((await client.closed).code).toBe(1011);
+      await session.closed;
+      expect(await endOf(traceId)).toEqual(['FAILURE', 'UPSTREAM_FAILED']);
+    },
+  );
+
+  it('that says why it closes has said it, and its own code goes on', async () => {
+    const { client, session, traceId } = await join();
+    session.say({ type: 'error', error: { message: 'The session has expired.' } });
+    session.socket.close(4000, 'invalid_request_error.expired');
+    expect(JSON.parse(await client.heard())).toEqual({ type: 'error', error: { message: 'The session has expired.' } });
+    expect(await client.closed).toEqual({ code: 4000, reason: 'invalid_request_error.expired' });
+    expect(await endOf(traceId)).toEqual(['FAILURE', 'UPSTREAM_FAILED']);
+  });
+
+  it('that closes with a code alone is put into words', async () => {
+    const { client, session, traceId } = await join();
+    session.socket.close(1013, 'busy');
+    expect(JSON.parse(await client.heard())).toEqual(broken('The session was closed with code 1013: busy.'));
+    expect(await client.closed).toEqual({ code: 1013, reason: 'busy' });
+    expect(await endOf(traceId)).toEqual(['FAILURE', 'UPSTREAM_FAILED']);
+  });
+
+  it('that is done closes the session well', async () => {
+    const { client, session, traceId } = await join();
+    session.socket.close();
+    expect((await client.closed).code).toBe(1000);
+    expect(await endOf(traceId)).toEqual(['SUCCESS', null]);
+  });
+
+  it('that never stops is read no faster than its client reads', async () => {
+    const { client, session } = await join();
+    client.socket.pause();
+    const event = `{"type":"response.output_audio.delta","delta":"${'A'.repeat(64 * 1024)}"}`;
+    let sent = 0;
+    // Until nothing of what was sent has left for a while: whoever takes it has stopped.
+    await new Promise<void>((resolve) => {
+      let waiting = -1;
+      const more = setInterval(() => {
+        if (session.socket.bufferedAmount > MEGABYTE && session.socket.bufferedAmount === waiting) {
+          clearInterval(more);
+          resolve();
+          return;
+        }
+        waiting = session.socket.bufferedAmount;
+        if (waiting > 2 * MEGABYTE) return;
+        for (let events = 0; events < 32; events += 1, sent += 1) session.socket.send(event);
+      }, 50);
+    });
+    const taken = sent * event.length - session.socket.bufferedAmount;
+    // What both connections hold in the system's own buffers, and a mebibyte of ours.
+    expect(taken).toBeLessThan(40 * MEGABYTE);
+    let heard = 0;
+    const all = new Promise<void>((resolve) => {
+      client.socket.on('message', () => {
+        heard += 1;
+        if (heard === sent) resolve();
+      });
+    });
+    client.socket.resume();
+    await all;
+    client.socket.close();
+    await session.closed;
+  });
+});
+
+describe('a client', () => {
+  it('that breaks off takes the upstream with it', async () => {
+    const { client, session, traceId } = await join();
+    client.socket.terminate();
+    expect((await session.closed).code).toBe(1000);
+    expect(await endOf(traceId)).toEqual(['FAILURE', 'CLIENT_GONE']);
+  });
+
+  it('that leaves in the middle of an answer keeps what was counted', async () => {
+    const { client, session, traceId } = await join();
+    session.say({ type: 'response.done', response: { usage: { input_tokens: 3, output_tokens: 1 } } });
+    await client.heard();
+    client.socket.close(1001);
+    await session.closed;
+    expect(await left(app, traceId)).toMatchObject([
+      { spendRow: { status: 'SUCCESS', usage: { inputTokens: 3, outputTokens: 1 } } },
+    ]);
+  });
+
+  it.each([
+    ['a message larger than is taken', 'x'.repeat(MEGABYTE + 1), 1009, 'TOO_LARGE'],
+    ['a code that cannot be sent', null, 1002, 'INVALID_INPUT'],
+  ])('that sends %s is sent away', async (_what, text, code, errorCode) => {
+    const { client, session, traceId } = await join();
+    if (text !== null) client.socket.send(text);
+    // A masked close frame with code 1006.
+    else client.wire.write(Buffer.from([0x88, 0x82, 0, 0, 0, 0, 0x03, 0xee]));
+    expect((await client.closed).code).toBe(code);
+    await session.closed;
+    expect(await endOf(traceId)).toEqual(['FAILURE', errorCode]);
+  });
+
+  it('that leaves before the upstream has opened leaves nothing open', async () => {
+    const reached = Promise.withResolvers<void>();
+    const given = Promise.withResolvers<void>();
+    upstream.answer((wire) => {
+      wire.on('close', given.resolve).on('end', () => wire.end());
+      wire.resume();
+      reached.resolve();
+    });
+    const { traceId, headers } = aTrace();
+    const { port } = new URL(app.url);
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.write(
+      `GET /v1/realtime?model=voice HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${app.adminKey}\r\ntraceparent: ${headers.traceparent}\r\n` +
+        'connection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
+    );
+    await reached.promise;
+    socket.end();
+    await given.promise;
+    upstream.answer(null);
+    socket.destroy();
+    expect(await endOf(traceId)).toEqual(['FAILURE', 'CLIENT_GONE']);
+  });
+});
+
+it('a session that is open when the process stops is told, and recorded', async () => {
+  const house = await start();
+  const { client, session, traceId } = await join(house);
+  const stopped = house.stop({ keepData: true });
+  expect(JSON.parse(await client.heard())).toEqual({
+    type: 'error',
+    event_id: expect.stringMatching(/^event_/),
+    error: {
+      type: 'service_unavailable',
+      code: '503',
+      message: 'The process is shutting down.',
+      param: null,
+      event_id: null,
+    },
+  });
+  expect((await client.closed).code).toBe(1001);
+  expect((await session.closed).code).toBe(1000);
+  await stopped;
+  const again = await startApp({ dataDir: house.dataDir });
+  try {
+    expect(await endOf(traceId, again)).toEqual(['FAILURE', 'UNAVAILABLE']);
+  } finally {
+    await again.stop();
+  }
+});
+
+it('of all these sessions no connection is left', async () => {
+  await expect.poll(() => upstream.connections(), { timeout: 10_000 }).toBe(0);
+});

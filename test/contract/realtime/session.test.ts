@@ -1,0 +1,318 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openRealtime, type RealtimeClient } from '../../support/realtime-client.ts';
+import { type RealtimeUpstream, startRealtimeUpstream, type UpstreamSession } from '../../support/realtime-upstream.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+import { aTrace, left } from '../inference/left.ts';
+
+const CREDENTIAL = 'sk-upstream-credential-0123456789';
+const PRICES = {
+  input_cost_per_token: 0.000004,
+  output_cost_per_token: 0.000016,
+  cache_read_input_token_cost: 0.0000004,
+  input_cost_per_audio_token: 0.000032,
+  output_cost_per_audio_token: 0.000064,
+  cache_read_input_audio_token_cost: 0.0000004,
+};
+
+let app: TestApp;
+let upstream: RealtimeUpstream;
+
+beforeAll(async () => {
+  upstream = await startRealtimeUpstream();
+  const params = { model: 'openai/gpt-realtime', api_base: `${upstream.url}/v1`, api_key: CREDENTIAL };
+  app = await startApp({
+    config: {
+      model_list: [
+        { model_name: 'voice', litellm_params: { ...params, ...PRICES } },
+        { model_name: 'unpriced', litellm_params: { ...params, model: 'openai/nobody-prices-this' } },
+      ],
+    },
+  });
+});
+
+afterAll(async () => {
+  await app.stop();
+  await upstream.stop();
+});
+
+interface Joined {
+  readonly client: RealtimeClient;
+  readonly session: UpstreamSession;
+  readonly traceId: string;
+  /** Ends it from the caller's side; gives what it left behind. */
+  end(): Promise<unknown>;
+}
+
+async function join({ model = 'voice', key = app.adminKey } = {}): Promise<Joined> {
+  const { traceId, headers } = aTrace();
+  const path = `/v1/realtime?model=${model}`;
+  const client = await openRealtime(app, { path, headers: { ...headers, authorization: `Bearer ${key}` } });
+  const session = await upstream.session();
+  return {
+    client,
+    session,
+    traceId,
+    async end() {
+      client.socket.close(1000);
+      await session.closed;
+      return await left(app, traceId);
+    },
+  };
+}
+
+async function newKey(draft: object): Promise<string> {
+  const made = await app.call('POST', '/key/generate', draft);
+  return ((await made.json()) as { key: string }).key;
+}
+
+const usage = (text: number, sound: number, cached: { text: number; sound: number }, said: number, spoken: number) => ({
+  total_tokens: text + sound + said + spoken,
+  input_tokens: text + sound,
+  output_tokens: said + spoken,
+  input_token_details: {
+    text_tokens: text,
+    audio_tokens: sound,
+    cached_tokens: cached.text + cached.sound,
+    cached_tokens_details: { text_tokens: cached.text, audio_tokens: cached.sound },
+  },
+  output_token_details: { text_tokens: said, audio_tokens: spoken },
+});
+
+const done = (counted: object): object => ({
+  type: 'response.done',
+  event_id: 'event_1',
+  response: { id: 'resp_1', object: 'realtime.response', status: 'completed', output: [], usage: counted },
+});
+
+describe('what both sides say', () => {
+  it('goes through untouched, in order, in both directions', async () => {
+    const { client, session, end } = await join();
+    const sound = Buffer.alloc(48_000, 7).toString('base64');
+    const fromClient = [
+      `{"type":"input_audio_buffer.append","audio":"${sound}"}`,
+      '{ "type": "input_audio_buffer.commit" , "odd":1.0 }',
+      'no JSON at all',
+    ];
+    for (const text of fromClient) client.socket.send(text);
+    for (const text of fromClient) expect(await session.heard()).toBe(text);
+    const fromUpstream = [
+      `{"type":"response.output_audio.delta","delta":"${sound}"}`,
+      '{ "type": "response.output_text.delta", "delta": "the \\"model\\" of \\"usage\\"" }',
+      'no JSON at all',
+      '{"type":"response.done" "usage" broken',
+    ];
+    for (const text of fromUpstream) session.socket.send(text);
+    for (const text of fromUpstream) expect(await client.heard()).toBe(text);
+    await end();
+  });
+
+  it('names the model as the caller knows it, and the upstream as it does', async () => {
+    const { client, session, end } = await join();
+    session.say({ type: 'session.created', session: { id: 'sess_1', model: 'gpt-realtime-2025-08-28', voice: 'ash' } });
+    expect(JSON.parse(await client.heard())).toEqual({
+      type: 'session.created',
+      session: { id: 'sess_1', model: 'voice', voice: 'ash' },
+    });
+    client.say({ type: 'session.update', session: { type: 'realtime', model: 'voice', instructions: 'Zoë' } });
+    expect(JSON.parse(await session.heard())).toEqual({
+      type: 'session.update',
+      session: { type: 'realtime', model: 'gpt-realtime', instructions: 'Zoë' },
+    });
+    await end();
+  });
+
+  it('does not show the credential, should the upstream repeat it', async () => {
+    const { client, session, end } = await join();
+    session.say({ type: 'error', error: { type: 'no', message: `not with ${CREDENTIAL}` } });
+    expect(JSON.parse(await client.heard())).toEqual({
+      type: 'error',
+      error: { type: 'no', message: 'not with <secret>' },
+    });
+    await end();
+  });
+});
+
+describe('an event that may not go on', () => {
+  it.each([
+    ['session', { type: 'session.update', event_id: 'mine_1', session: { model: 'other' } }],
+    ['answer', { type: 'response.create', event_id: 'mine_1', response: { model: 'other' } }],
+    [
+      'transcript',
+      {
+        type: 'session.update',
+        event_id: 'mine_1',
+        session: { audio: { input: { transcription: { model: 'other' } } } },
+      },
+    ],
+    [
+      'transcript in the older form',
+      { type: 'session.update', event_id: 'mine_1', session: { input_audio_transcription: { model: 'other' } } },
+    ],
+  ])('because its %s names a model the key may not call, is answered; the session goes on', async (_what, event) => {
+    const { client, session, end } = await join({ key: await newKey({ models: ['voice'] }) });
+    client.say(event);
+    expect(JSON.parse(await client.heard())).toEqual({
+      type: 'error',
+      event_id: expect.stringMatching(/^event_/),
+      error: {
+        type: 'key_model_access_denied',
+        code: '403',
+        message:
+          "The requested model 'other' is not available for this API key, or the model name is invalid. Check the models available to you and try again.",
+        param: 'model',
+        event_id: 'mine_1',
+      },
+    });
+    client.say({ type: 'response.create' });
+    expect(await session.heard()).toBe('{"type":"response.create"}');
+    await end();
+  });
+
+  it.each([
+    [
+      'another model than the session was opened with',
+      '{"type":"session.update","session":{"model":"unpriced"}}',
+      '/realtime: A session keeps the model it was opened with. Open another one for another model.',
+      'model',
+    ],
+    [
+      'a model hidden by an escape',
+      '{"type":"session.update","session":{"mod\\u0065l":"unpriced"}}',
+      '/realtime: A session keeps the model it was opened with. Open another one for another model.',
+      'model',
+    ],
+    [
+      'a model that is no text',
+      '{"type":"session.update","session":{"model":["a"]}}',
+      '/realtime: A model is named by a string.',
+      'model',
+    ],
+    [
+      'a model, and no JSON',
+      '{"type":"session.update","session":{"model":',
+      '/realtime: The event is not a JSON object.',
+      null,
+    ],
+  ])('because it names %s', async (_what, text, message, param) => {
+    const { client, session, end } = await join();
+    client.socket.send(text);
+    expect(JSON.parse(await client.heard())).toEqual({
+      type: 'error',
+      event_id: expect.stringMatching(/^event_/),
+      error: { type: 'invalid_request_error', code: '400', message, param, event_id: null },
+    });
+    client.say({ type: 'response.create' });
+    expect(await session.heard()).toBe('{"type":"response.create"}');
+    await end();
+  });
+
+  it('because it is sent as bytes', async () => {
+    const { client, end } = await join();
+    client.socket.send(Buffer.from('{"type":"session.update"}'));
+    expect(JSON.parse(await client.heard())).toMatchObject({
+      type: 'error',
+      error: { message: '/realtime: Events must be sent as text.', code: '400' },
+    });
+    await end();
+  });
+});
+
+describe('what a session leaves behind', () => {
+  it('is one spend row and one span, with all its answers, sound and cache at their prices', async () => {
+    const { client, session, end } = await join();
+    session.say({ type: 'session.created', session: { id: 'sess_7', model: 'gpt-realtime-2025-08-28' } });
+    session.say(done(usage(100, 50, { text: 60, sound: 20 }, 10, 40)));
+    session.say(done(usage(10, 0, { text: 0, sound: 0 }, 5, 0)));
+    for (let events = 0; events < 3; events += 1) await client.heard();
+    expect(await end()).toEqual([
+      {
+        name: 'realtime voice',
+        type: 'llm',
+        attributes: expect.objectContaining({
+          'gen_ai.operation.name': 'realtime',
+          'gen_ai.request.model': 'voice',
+          'gen_ai.response.model': 'gpt-realtime-2025-08-28',
+          'gen_ai.response.id': 'sess_7',
+          'gen_ai.usage.input_tokens': '160',
+          'gen_ai.usage.output_tokens': '55',
+          'gen_ai.usage.input_audio_tokens': '50',
+          'gen_ai.usage.output_audio_tokens': '40',
+        }),
+        spendRow: {
+          callType: '_arealtime',
+          modelGroup: 'voice',
+          model: 'gpt-realtime',
+          // 40 text and 30 sound new, 60 and 20 cached, 10 written and 40 spoken; then 10 and 5.
+          costUsd: '0.003992',
+          status: 'SUCCESS',
+          errorCode: null,
+          usage: { inputTokens: 160, outputTokens: 55, cacheReadTokens: 80, cacheWriteTokens: 0, reasoningTokens: 0 },
+        },
+      },
+    ]);
+  });
+
+  it('counts what another model wrote down, at the price of that model', async () => {
+    const { client, session, end } = await join();
+    session.say({
+      type: 'session.updated',
+      session: {
+        id: 'sess_8',
+        model: 'gpt-realtime',
+        audio: { input: { transcription: { model: 'gpt-4o-transcribe' } } },
+      },
+    });
+    session.say({
+      type: 'conversation.item.input_audio_transcription.completed',
+      item_id: 'item_1',
+      transcript: 'Good day',
+      usage: { type: 'tokens', input_tokens: 40, output_tokens: 10, input_token_details: { audio_tokens: 40 } },
+    });
+    session.say({
+      type: 'conversation.item.input_audio_transcription.completed',
+      item_id: 'item_2',
+      transcript: 'Good day',
+      usage: { type: 'duration', seconds: 5 },
+    });
+    for (let events = 0; events < 3; events += 1) await client.heard();
+    // The catalog has 2.5e-6 for what gpt-4o-transcribe hears, 1e-5 for what it writes.
+    expect(await end()).toMatchObject([
+      { spendRow: { costUsd: '0.0002', usage: { inputTokens: 40, outputTokens: 10 }, status: 'SUCCESS' } },
+    ]);
+  });
+
+  it('is there without an answer, and without a price', async () => {
+    const silent = await join();
+    expect(await silent.end()).toMatchObject([{ spendRow: { costUsd: null, usage: null, status: 'SUCCESS' } }]);
+    const unpriced = await join({ model: 'unpriced' });
+    unpriced.session.say(done(usage(10, 0, { text: 0, sound: 0 }, 5, 0)));
+    await unpriced.client.heard();
+    expect(await unpriced.end()).toMatchObject([{ spendRow: { costUsd: null, usage: { inputTokens: 10 } } }]);
+  });
+});
+
+it('ends when its answers have used the allowance of the key up, and no other can begin', async () => {
+  const key = await newKey({ key_alias: 'thrifty', max_budget: 0.001 });
+  const { client, session, traceId } = await join({ key });
+  session.say(done(usage(100, 0, { text: 0, sound: 0 }, 0, 0)));
+  expect(JSON.parse(await client.heard())).toMatchObject({ type: 'response.done' });
+  session.say(done(usage(0, 100, { text: 0, sound: 0 }, 0, 0)));
+  expect(JSON.parse(await client.heard())).toMatchObject({ type: 'response.done' });
+  expect(JSON.parse(await client.heard())).toEqual({
+    type: 'error',
+    event_id: expect.stringMatching(/^event_/),
+    error: {
+      type: 'budget_exceeded',
+      code: '422',
+      message: `Budget has been exceeded! Key=thrifty (sk-...${key.slice(-4)}) Current cost: 0.0036, Max budget: 0.001`,
+      param: null,
+      event_id: null,
+    },
+  });
+  expect((await client.closed).code).toBe(1008);
+  expect((await session.closed).code).toBe(1000);
+  expect(await left(app, traceId)).toMatchObject([
+    { spendRow: { costUsd: '0.0036', status: 'FAILURE', errorCode: 'LIMIT_EXCEEDED', usage: { inputTokens: 200 } } },
+  ]);
+  await expect(openRealtime(app, { headers: { authorization: `Bearer ${key}` } })).rejects.toThrow('422');
+});

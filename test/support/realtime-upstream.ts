@@ -1,0 +1,103 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { type WebSocket, WebSocketServer } from 'ws';
+
+/** One session the upstream was asked for. */
+export interface UpstreamSession {
+  readonly path: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly socket: WebSocket;
+  /** The connection under it, to misbehave on. */
+  readonly wire: Duplex;
+  /** Sends an event. */
+  say(event: object): void;
+  /** The next message that came, as text. */
+  heard(): Promise<string>;
+  /** How the other side ended it. */
+  readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
+}
+
+/** An upstream of the realtime API that does as a test tells it. */
+export interface RealtimeUpstream {
+  readonly url: string;
+  /** The next session that opens. */
+  session(): Promise<UpstreamSession>;
+  /** Answers handshakes by hand from now on; null opens sessions again. */
+  answer(handle: ((wire: Duplex, request: IncomingMessage) => void) | null): void;
+  /** Connections open now. */
+  connections(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+/** Values in the order they came, for whoever asks, before or after. */
+function queue<Value>(): { put(value: Value): void; next(): Promise<Value> } {
+  const came: Value[] = [];
+  const asked: ((value: Value) => void)[] = [];
+  return {
+    put(value) {
+      const ask = asked.shift();
+      if (ask) ask(value);
+      else came.push(value);
+    },
+    next: () =>
+      new Promise((resolve) => {
+        if (came.length > 0) resolve(came.shift() as Value);
+        else asked.push(resolve);
+      }),
+  };
+}
+
+/** What comes on a socket, and its end. */
+export function listenTo(socket: WebSocket): Pick<UpstreamSession, 'heard' | 'closed'> {
+  const messages = queue<string>();
+  socket.on('message', (data) => messages.put((data as Buffer).toString('utf8')));
+  socket.on('error', () => {});
+  const closed = new Promise<{ code: number; reason: string }>((resolve) => {
+    socket.on('close', (code, reason) => resolve({ code, reason: reason.toString('utf8') }));
+  });
+  return { heard: messages.next, closed };
+}
+
+export async function startRealtimeUpstream(): Promise<RealtimeUpstream> {
+  const sessions = queue<UpstreamSession>();
+  const sockets = new WebSocketServer({ noServer: true });
+  let handle: ((wire: Duplex, request: IncomingMessage) => void) | null = null;
+  const wires = new Set<Duplex>();
+  const server = createServer((_request, response) => response.end());
+  server.on('upgrade', (request, wire, head) => {
+    wires.add(wire);
+    wire.on('close', () => wires.delete(wire)).on('error', () => {});
+    if (handle !== null) return handle(wire, request);
+    sockets.handleUpgrade(request, wire, head, (socket) => {
+      sessions.put({
+        path: request.url ?? '',
+        headers: request.headers,
+        socket,
+        wire,
+        say: (event) => socket.send(JSON.stringify(event)),
+        ...listenTo(socket),
+      });
+    });
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    session: sessions.next,
+    answer(next) {
+      handle = next;
+    },
+    connections: () =>
+      new Promise((resolve, reject) => {
+        server.getConnections((error, count) => (error ? reject(error) : resolve(count)));
+      }),
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const wire of wires) wire.destroy();
+        server.closeAllConnections();
+      }),
+  };
+}

@@ -1,0 +1,183 @@
+import { describe, expect, it } from 'vitest';
+import { Forbidden, InvalidInput } from '../../../src/domain/errors.ts';
+import type { SocketMessage } from '../../../src/domain/realtime/sockets.ts';
+import { forUpstream } from '../../../src/wire/realtime/client-event.ts';
+import { errorEvent } from '../../../src/wire/realtime/error-event.ts';
+import { forClient } from '../../../src/wire/realtime/server-event.ts';
+import { randomFrom } from '../../support/random.ts';
+
+const NAMES = { shown: 'voice', sent: 'gpt-realtime' };
+const text = (said: string): SocketMessage => ({ bytes: Buffer.from(said), binary: false });
+const said = ({ bytes }: SocketMessage): string => Buffer.from(bytes).toString('utf8');
+
+/** What of an event goes upstream, for a key that may call `voice` and `whisper-1`. */
+function sent(event: string): string {
+  return said(
+    forUpstream(text(event), NAMES, (model) => {
+      if (model !== 'voice' && model !== 'whisper-1') throw new Forbidden(model, 'model');
+    }),
+  );
+}
+
+describe('an event of the caller', () => {
+  it.each([
+    '{"type":"input_audio_buffer.append","audio":"AAAA"}',
+    '{"type":"conversation.item.create","item":{"content":[{"text":"which \\"model\\"?"}]}}',
+    '[1,2]',
+    '',
+  ])('that names no model goes on as it is: %s', (event) => {
+    expect(sent(event)).toBe(event);
+  });
+
+  it.each([
+    ['{"session":{"model":"voice"}}', '{"session":{"model":"gpt-realtime"}}'],
+    ['{"session":{"model":null}}', '{"session":{"model":null}}'],
+    [
+      '{"session":{"input_audio_transcription":{"model":"whisper-1"}}}',
+      '{"session":{"input_audio_transcription":{"model":"whisper-1"}}}',
+    ],
+    [
+      '{"session":{"type":"transcription","audio":{"input":{"transcription":{"model":"voice"}}}}}',
+      '{"session":{"type":"transcription","audio":{"input":{"transcription":{"model":"gpt-realtime"}}}}}',
+    ],
+    ['{"model":"voice"}', '{"model":"gpt-realtime"}'],
+    // The last of two is what counts here, and all that goes on.
+    ['{"session":{"model":"other"},"session":{"model":"voice"}}', '{"session":{"model":"gpt-realtime"}}'],
+    // A tool of the caller's may have a parameter of that name.
+    [
+      '{"session":{"tools":[{"parameters":{"properties":{"model":{"type":"string"}}}}]}}',
+      '{"session":{"tools":[{"parameters":{"properties":{"model":{"type":"string"}}}}]}}',
+    ],
+  ])('%s goes on as %s', (event, expected) => {
+    expect(sent(event)).toBe(expected);
+  });
+
+  it.each([
+    ['{"session":{"model":"other"}}', Forbidden],
+    ['{"session":{"model":"whisper-1"}}', InvalidInput],
+    ['{"session":{"model":"gpt-realtime"}}', Forbidden],
+    ['{"session":{"model":"voice"},"session":{"model":"other"}}', Forbidden],
+    ['{"response":{"model":"other"}}', Forbidden],
+    ['{"session":{"audio":{"input":{"transcription":{"model":"other"}}}}}', Forbidden],
+    ['{"\\u0073ession":{"\\u006dodel":"other"}}', Forbidden],
+    ['{"session":{"model":7}}', InvalidInput],
+    ['["model"]', InvalidInput],
+    [`{"model":${'['.repeat(600)}${']'.repeat(600)}}`, InvalidInput],
+  ])('%.60s does not go on', (event, kind) => {
+    expect(() => sent(event)).toThrow(kind);
+  });
+
+  it('never names to an upstream a model that may not be called, however it is written', () => {
+    const random = randomFrom(20261121);
+    const pick = <Value>(values: readonly Value[]): Value => values[random(values.length)] as Value;
+    const spell = (name: string): string =>
+      name.replace(/./g, (letter) =>
+        random(3) === 0 ? `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}` : letter,
+      );
+    const went: string[] = [];
+    for (let events = 0; events < 2_000; events += 1) {
+      const space = pick(['', ' \n']);
+      const model = pick(['other', 'voice', 'whisper-1', 'gpt-realtime']);
+      const member = `"${spell('model')}"${space}:${space}"${spell(model)}"`;
+      const event = `{"type":"session.update",${space}"${spell('session')}":{"a":"\\"model\\"",${member}}}`;
+      try {
+        went.push(`${model} as ${JSON.parse(sent(event)).session.model}`);
+      } catch (error) {
+        went.push(`${model} refused as ${(error as Error).name}`);
+      }
+    }
+    expect([...new Set(went)].toSorted()).toEqual([
+      'gpt-realtime refused as Forbidden',
+      'other refused as Forbidden',
+      'voice as gpt-realtime',
+      'whisper-1 refused as InvalidInput',
+    ]);
+  });
+});
+
+describe('an event of the upstream', () => {
+  const heard = (event: string) => {
+    const { message, news } = forClient(text(event), NAMES);
+    return [said(message), news];
+  };
+
+  it('that tells nothing goes on as it is, also when it is no JSON', () => {
+    for (const event of ['{"type":"a","delta":"\\"usage\\""}', '{"usage"', '"model"', `{"model":${'['.repeat(600)}`])
+      expect(heard(event)).toEqual([event, null]);
+    const bytes = { bytes: Buffer.from('{"model":1}'), binary: true };
+    expect(forClient(bytes, NAMES)).toEqual({ message: bytes, news: null });
+  });
+
+  it('tells of the session, under the public name of its model', () => {
+    expect(
+      heard(
+        '{"type":"session.updated","session":{"id":"s","model":"gpt-realtime-2025","audio":{"input":{"transcription":{"model":"whisper-1"}}}}}',
+      ),
+    ).toEqual([
+      '{"type":"session.updated","session":{"id":"s","model":"voice","audio":{"input":{"transcription":{"model":"whisper-1"}}}}}',
+      { kind: 'session', id: 's', model: 'gpt-realtime-2025', transcriptionModel: 'whisper-1' },
+    ]);
+    expect(
+      heard(
+        '{"type":"transcription_session.created","session":{"id":"s","input_audio_transcription":{"model":"gpt-realtime"}}}',
+      ),
+    ).toEqual([
+      '{"type":"transcription_session.created","session":{"id":"s","input_audio_transcription":{"model":"voice"}}}',
+      { kind: 'session', id: 's', model: null, transcriptionModel: 'gpt-realtime' },
+    ]);
+  });
+
+  it('tells what was used', () => {
+    const usage = {
+      input_tokens: 9,
+      output_tokens: 4,
+      input_token_details: { audio_tokens: 5, cached_tokens: 3, cached_tokens_details: { audio_tokens: 2 } },
+      output_token_details: { audio_tokens: 1 },
+    };
+    const [, news] = heard(JSON.stringify({ type: 'response.done', response: { usage } }));
+    expect(news).toEqual({
+      kind: 'used',
+      by: 'session',
+      usage: {
+        inputTokens: 9,
+        outputTokens: 4,
+        cacheReadTokens: 3,
+        cacheWriteTokens: 0,
+        reasoningTokens: 0,
+        audio: { inputTokens: 5, outputTokens: 1, cacheReadTokens: 2 },
+      },
+    });
+  });
+
+  it.each([
+    ['{"type":"response.done","response":{"usage":null}}', null],
+    ['{"type":"response.done","response":{"usage":{"total_tokens":1}}}', null],
+    ['{"type":"response.created","response":{"usage":{"input_tokens":1}}}', null],
+    ['{"type":"conversation.item.input_audio_transcription.completed","usage":{"type":"duration","seconds":5}}', null],
+    ['{"type":"error","error":{"message":"no"}}', { kind: 'error', message: 'no' }],
+    ['{"type":"error","error":"no"}', { kind: 'error', message: 'It named no reason.' }],
+  ])('%s tells %j', (event, news) => {
+    expect(heard(event)).toEqual([event, news]);
+  });
+
+  it('counts nothing that is no count', () => {
+    const odd =
+      '{"type":"response.done","response":{"usage":{"input_tokens":-1,"output_tokens":"7","input_token_details":[]}}}';
+    expect(heard(odd)[1]).toMatchObject({ kind: 'used', usage: { inputTokens: 0, outputTokens: 0 } });
+  });
+});
+
+it('an error of ours names the event that it answers, when that has a name', () => {
+  const words = { message: 'no', type: null, param: null, code: '500' };
+  const idFor = (about: string | null): unknown =>
+    JSON.parse(said(errorEvent('event_1', words, about === null ? null : text(about)))).error.event_id;
+  expect([idFor(null), idFor('{"event_id":"mine"}'), idFor('{"event_id":7}'), idFor('no JSON')]).toEqual([
+    null,
+    'mine',
+    null,
+    null,
+  ]);
+  expect(said(errorEvent('event_1', words, null))).toBe(
+    '{"type":"error","event_id":"event_1","error":{"type":"server_error","code":"500","message":"no","param":null,"event_id":null}}',
+  );
+});
