@@ -78,7 +78,7 @@ it('every promised status has a contract test', async () => {
   const excused = existsSync(EXCUSED) ? readFileSync(EXCUSED, 'utf8').split('\n').filter(Boolean) : [];
   // Equality both ways: a new promise needs a test, and a line whose test now exists has to go.
   expect(unspoken(promised)).toEqual(excused);
-});
+}, 240_000);
 
 it('a promise without a test is reported', () => {
   const promised = promises([{ name: 'traces.list', answers: [200, 422] }]);
