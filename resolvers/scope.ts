@@ -9,6 +9,7 @@ import type { FreeTier } from '../src/domain/free-tier/free-tier.ts';
 import type { KeySmith } from '../src/domain/keys/virtual-key.ts';
 import type { Metrics } from '../src/domain/metrics.ts';
 import type { Pace } from '../src/domain/pace.ts';
+import type { ResponseIds } from '../src/domain/responses/response-ids.ts';
 import type { ExportPacker } from '../src/domain/traces/packed.ts';
 import type { CatalogKeyRing } from '../src/gateway/catalog-key-ring.ts';
 import type { Gateway, ObjectGateway } from '../src/gateway/gateway.ts';
@@ -33,6 +34,8 @@ export interface Platform {
   /** Reads the exports of spans that come in. */
   readonly exports: ExportPacker;
   readonly keyRing: KeyRing;
+  /** How responses are found again, and whether only by their owners. */
+  readonly responses: { readonly ids: ResponseIds; readonly idSecurity: boolean };
   readonly keySmith: KeySmith;
   readonly metrics: Metrics;
   readonly bus: Bus;

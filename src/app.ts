@@ -35,6 +35,7 @@ import { createIpHash } from './runtime/ip-hash.ts';
 import { createSampledWarnings, type Log } from './runtime/log.ts';
 import { createMetrics } from './runtime/metrics.ts';
 import { createReconciler } from './runtime/reconciler.ts';
+import { createResponseIds } from './runtime/response-ids.ts';
 import type { Settings } from './runtime/settings.ts';
 import { webSocketClient, webSocketServer } from './runtime/web-sockets.ts';
 import { createWriteBehind } from './runtime/write-behind.ts';
@@ -169,6 +170,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     fileLimits: settings.fileLimits,
     exports,
     keyRing,
+    responses: { ids: createResponseIds(settings.masterKey), idSecurity: settings.responseIdSecurity },
     keySmith,
     metrics: createMetrics({ catalog, spanExport, clock: systemClock }),
     bus,

@@ -11,12 +11,14 @@ import { metricsRoutes } from '../rest-shims/metrics.ts';
 import { keyRoutes } from '../rest-shims/keys.ts';
 import { modelRoutes } from '../rest-shims/models.ts';
 import { realtimeRoutes } from '../rest-shims/realtime.ts';
+import { responseRoutes } from '../rest-shims/responses.ts';
 import { traceRoutes } from '../rest-shims/traces.ts';
 import type { RouteRow } from '../rest-shims/route.ts';
 
 /** Every documented HTTP path, as rows. */
 export const restRoutes: readonly RouteRow[] = [
   ...inferenceRoutes,
+  ...responseRoutes,
   ...generateContentRoutes,
   ...messagesRoutes,
   ...fileRoutes,

@@ -47,7 +47,7 @@ export function createGateway(options: GatewayOptions): Gateway & ObjectGateway 
     async call(caller, request, signal) {
       // The right comes before the existence: a key must not learn which other models there are.
       assertMayCall(caller.key, request.model);
-      const route = routeOf(request.model);
+      const route = routeOf(request.model, request.deploymentId);
       if (route === null) throw unknownModel(request.endpoint.path, request.model);
       const { deployment, provider } = route;
       const call = openCall(tools, { caller, request, deployment, signal });

@@ -7,7 +7,7 @@ import { OBJECT_PATHS } from '../domain/upstream-objects/object-action.ts';
 import type { Ledger } from './admit.ts';
 import { type CallTools, openCall } from './call.ts';
 import type { ObjectGateway, Wanted } from './gateway.ts';
-import { providerFor, type Router, unknownModel } from './route.ts';
+import { isSameUpstream, providerFor, type Router, unknownModel } from './route.ts';
 
 /** What calls about kept things need of the gateway around them. */
 interface PassingTools {
@@ -71,13 +71,6 @@ export function createPassing({ deployments, providers, routeOf, ledger, tools }
     },
   };
 }
-
-/** Whether two deployments are one account of one upstream. */
-const isSameUpstream = (left: Deployment, right: Deployment): boolean =>
-  left.provider === right.provider &&
-  left.apiBase === right.apiBase &&
-  left.apiKey?.reveal() === right.apiKey?.reveal() &&
-  JSON.stringify(left.options) === JSON.stringify(right.options);
 
 function noPlace({ kind, model, provider }: Wanted): Unsupported {
   const path = OBJECT_PATHS[kind];

@@ -112,8 +112,12 @@ function typeOf(operation: string): SpanType {
 }
 
 /** Why the call does not count as a success; null when it does. The message is one a caller may see. */
-function errorOf({ end, failure }: ClosedCall): { readonly code: string; readonly message: string } | null {
-  if (end === 'completed') return null;
+function errorOf({ end, failure, outcome }: ClosedCall): { readonly code: string; readonly message: string } | null {
+  if (end === 'completed') {
+    // An answer that came in full order, and says that the model failed.
+    const said = outcome?.failure ?? null;
+    return said === null ? null : { code: 'UPSTREAM_FAILED', message: said.message };
+  }
   if (end === 'abandoned') return { code: 'CLIENT_GONE', message: 'The caller left before the answer was complete.' };
   if (failure instanceof DomainError) return { code: failure.code, message: failure.message };
   return { code: 'INTERNAL', message: 'Internal error.' };

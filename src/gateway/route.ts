@@ -13,9 +13,12 @@ interface Group {
   next: number;
 }
 
-/** Finds the deployment for a model name; null when no group answers to it. */
 export interface Router {
-  (model: string): Route | null;
+  /**
+   * Finds the deployment for a model name; null when no group answers to it. Where a deployment is named, it is that one,
+   * or another with the same account at the same upstream. Throws InvalidInput when the model has neither.
+   */
+  (model: string, deploymentId?: string): Route | null;
   /** Every deployment that answers to a model name; takes no turn. */
   all(model: string): readonly Route[];
 }
@@ -43,10 +46,22 @@ export function createRouter(deployments: readonly Deployment[], providers: read
     const group = pattern === undefined ? undefined : groups.get(pattern);
     return group === undefined || pattern === undefined ? null : [group, model.slice(pattern.length - 1)];
   };
-  const route = (model: string): Route | null => {
+  /** The route to a deployment, or to one that sees what that one keeps. Throws InvalidInput when there is neither. */
+  const named = ({ routes }: Group, model: string, deploymentId: string): Route => {
+    const meant = deployments.find(({ id }) => id === deploymentId);
+    const found =
+      routes.find(({ deployment }) => deployment.id === deploymentId) ??
+      routes.find(({ deployment }) => meant !== undefined && isSameUpstream(deployment, meant));
+    if (found !== undefined) return found;
+    const message = `What this request refers to is kept by another provider than that of the model "${model}".`;
+    throw new InvalidInput(message, [{ path: ['body', 'model'], rule: 'elsewhere', message }]);
+  };
+  const route = (model: string, deploymentId?: string): Route | null => {
     const found = find(model);
-    const turn = found && takeTurn(found[0]);
-    return found && turn && filled(turn, found[1]);
+    if (found === null) return null;
+    const [group, matched] = found;
+    const taken = deploymentId === undefined ? takeTurn(group) : named(group, model, deploymentId);
+    return taken && filled(taken, matched);
   };
   const all = (model: string): readonly Route[] => {
     const [group, matched] = find(model) ?? [{ routes: [] }, null];
@@ -67,6 +82,13 @@ function takeTurn(group: Group): Route | null {
   group.next = (group.next + 1) % group.routes.length;
   return route ?? null;
 }
+
+/** Whether two deployments are one account of one upstream: what it keeps for one is there for the other. */
+export const isSameUpstream = (left: Deployment, right: Deployment): boolean =>
+  left.provider === right.provider &&
+  left.apiBase === right.apiBase &&
+  left.apiKey?.reveal() === right.apiKey?.reveal() &&
+  JSON.stringify(left.options) === JSON.stringify(right.options);
 
 /** Who speaks for a deployment. Throws InvalidInput when nobody does. */
 export function providerFor(deployment: Deployment, providers: readonly Provider[]): Provider {

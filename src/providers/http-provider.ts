@@ -5,7 +5,7 @@ import type { Deployment, Provider } from '../domain/chat/provider.ts';
 import type { HttpClient, UpstreamAnswer } from '../domain/http.ts';
 import type { Endpoint } from '../domain/inference/endpoint.ts';
 import { measuredOf } from '../domain/inference/measured.ts';
-import type { NativeDialect } from '../wire/dialect.ts';
+import type { InspectorOptions, NativeDialect } from '../wire/dialect.ts';
 import { relayedExchange, unreadExchange, wholeExchange } from '../wire/exchange.ts';
 import { parseJson } from '../wire/json/fields.ts';
 import { EventRelay } from '../wire/sse/relay.ts';
@@ -71,7 +71,7 @@ async function whole({ deployment, request, answer, dialect }: Answered): Promis
   const bytes = await readBody(deployment, answer, ANSWER_LIMIT);
   if (bytes === null) throw garbled(deployment, `it has more than ${ANSWER_LIMIT} bytes`);
   const { endpoint, model, textLimit = 0 } = request;
-  const read = dialect.whole(bytes, { endpoint, model, textLimit });
+  const read = dialect.whole(bytes, { endpoint, model, textLimit, ...shownIds(deployment, request) });
   if (read === null) throw garbled(deployment, `it is no ${endpoint.answers.form}`);
   if ('error' in read) throw errorInside(deployment, read.error);
   return wholeExchange(headOf(answer), read);
@@ -85,6 +85,7 @@ async function streamed({ deployment, request, answer, dialect }: Answered, prot
     model: request.model,
     dropUsage: !request.includeUsage,
     textLimit: request.textLimit ?? 0,
+    ...shownIds(deployment, request),
     refused: (error) => errorInside(deployment, error),
     garbled: broken,
   });
@@ -92,6 +93,11 @@ async function streamed({ deployment, request, answer, dialect }: Answered, prot
   const relay = new EventRelay(inKnownWords(deployment, body), inspector, broken);
   await relay.opened;
   return relayedExchange(headOf(answer), relay, inspector);
+}
+
+/** How ids of the upstream's are shown, where callers may come back with them. */
+function shownIds({ id }: Deployment, { followUp }: ModelRequest): Pick<InspectorOptions, 'idOf'> {
+  return followUp === undefined ? {} : { idOf: (upstreamId) => followUp.shownId(id, upstreamId) };
 }
 
 /** An answer nobody here reads goes on as it comes, once it has begun. */

@@ -1,11 +1,12 @@
 import type { Provider } from '../domain/chat/provider.ts';
 import { COMPATIBLE_NAMES, COMPATIBLE_VENDORS } from '../domain/chat/vendors.ts';
 import type { HttpClient } from '../domain/http.ts';
-import { CHAT_COMPLETIONS, GENERATE_CONTENT, MESSAGES } from '../domain/inference/endpoint.ts';
+import { CHAT_COMPLETIONS, GENERATE_CONTENT, MESSAGES, RESPONSES } from '../domain/inference/endpoint.ts';
 import type { SocketClient } from '../domain/realtime/sockets.ts';
 import { chatCompletionsOut } from '../wire/chat-completions/outbound.ts';
 import { GENERATE_CONTENT_OUT } from '../wire/generate-content/native.ts';
 import { messagesOut } from '../wire/messages/outbound.ts';
+import { RESPONSES_OUT } from '../wire/responses/outbound.ts';
 import { anthropic } from './anthropic/anthropic.ts';
 import { createDemo } from './demo/demo.ts';
 import { gemini } from './gemini/gemini.ts';
@@ -29,10 +30,11 @@ const isOpenAi = (apiBase: string | null): boolean =>
 export function createProviders(http: HttpClient, sockets: SocketClient): readonly Provider[] {
   return [
     ...COMPATIBLE_NAMES.map((name): Provider => {
-      const compatible = translating(createHttpProvider(http, compatibleProtocol(name)), ({ apiBase }) => ({
-        endpoint: CHAT_COMPLETIONS,
-        dialect: name === 'openai' && isOpenAi(apiBase) ? OPENAI : COMPATIBLE,
-      }));
+      const compatible = translating(createHttpProvider(http, compatibleProtocol(name)), ({ apiBase, responses }) =>
+        responses === 'only'
+          ? { endpoint: RESPONSES, dialect: RESPONSES_OUT }
+          : { endpoint: CHAT_COMPLETIONS, dialect: name === 'openai' && isOpenAi(apiBase) ? OPENAI : COMPATIBLE },
+      );
       return speaksRealtime(name) ? { ...compatible, openRealtime: openRealtimeBy(sockets, name) } : compatible;
     }),
     translating(createHttpProvider(http, gemini), () => ({

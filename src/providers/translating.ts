@@ -1,6 +1,6 @@
 import { collect } from '../domain/bytes.ts';
 import { isChatDelta } from '../domain/chat/answer-step.ts';
-import type { Exchange, ModelRequest } from '../domain/chat/chat.ts';
+import type { Exchange, ModelRequest, Outcome } from '../domain/chat/chat.ts';
 import { type Loss, Losses, type NeutralChat } from '../domain/chat/neutral-chat.ts';
 import type { Deployment, Provider } from '../domain/chat/provider.ts';
 import { InvalidInput, Unsupported } from '../domain/errors.ts';
@@ -10,6 +10,7 @@ import { INBOUND } from '../wire/dialects.ts';
 import { streamedExchange, wholeExchange } from '../wire/exchange.ts';
 import { parseJson } from '../wire/json/fields.ts';
 import { translatedStream } from '../wire/translate.ts';
+import { errorInside } from './failures.ts';
 import type { NativeProvider } from './http-provider.ts';
 
 /** The endpoint and the dialect in which a provider is asked what came in the words of another. */
@@ -36,7 +37,7 @@ export function translating(native: NativeProvider, by: (deployment: Deployment)
       const sent = translatedRequest(request, { ...chat, model: deployment.upstreamModel }, out, losses);
       const dropped = droppedOf(losses.all(), deployment, request);
       const exchange = await native.send(deployment, sent, signal);
-      const back = await answeredBack(exchange, request, inbound, out.dialect);
+      const back = await answeredBack(exchange, { deployment, request, inbound, outbound: out.dialect });
       return dropped.length === 0 ? back : { ...back, dropped };
     },
   };
@@ -67,33 +68,56 @@ function droppedOf(losses: readonly Loss[], deployment: Deployment, request: Mod
   throw new InvalidInput(message, [{ path: ['body', first], rule: 'unsupported', message }]);
 }
 
+/** Unix seconds. */
+const now = (): number => Math.floor(Date.now() / 1000);
+
+/** The outcome of an answer under the id its caller knows. */
+const named = (outcome: Outcome, { followUp }: ModelRequest): Outcome =>
+  followUp === undefined ? outcome : { ...outcome, responseId: followUp.ownId };
+
+/** Between whom an answer is translated. */
+interface Between {
+  readonly deployment: Deployment;
+  readonly request: ModelRequest;
+  readonly inbound: InboundDialect;
+  readonly outbound: OutboundDialect;
+}
+
 /** The upstream's answer in the caller's dialect. */
 async function answeredBack(
   exchange: Exchange,
-  request: ModelRequest,
-  inbound: InboundDialect,
-  outbound: OutboundDialect,
+  { deployment, request, inbound, outbound }: Between,
 ): Promise<Exchange> {
+  const { followUp } = request;
+  const failed = ({ message, code }: { readonly message: string; readonly code: string }): Error =>
+    errorInside(deployment, { message, code, type: null, param: null });
   const about: AnswerAbout = {
     model: request.model,
     fallbackId: crypto.randomUUID(),
-    createdAt: Math.floor(Date.now() / 1000),
+    createdAt: now(),
+    now,
     includeUsage: request.includeUsage,
     body: request.body,
+    ...(followUp === undefined ? {} : { answerId: followUp.ownId }),
   };
   const head = { status: exchange.status, headers: exchange.headers };
   if (exchange.streaming) {
-    const reader = outbound.reader();
-    return streamedExchange(head, translatedStream(exchange.bytes, reader, inbound.writer(about)), {
-      outcome: () => exchange.outcome(),
+    const writer = inbound.writer(about);
+    const ended = (): void => followUp?.made(writer.whole?.());
+    return streamedExchange(head, translatedStream(exchange.bytes, outbound.reader(), writer, { failed, ended }), {
+      outcome: () => named(exchange.outcome(), request),
       deltas: () => exchange.deltas(),
     });
   }
   const bytes = await collect(exchange.bytes, Number.POSITIVE_INFINITY);
   const steps = outbound.stepsOf(parseJson(bytes ?? new Uint8Array()));
+  const failure = steps.find((step) => step.kind === 'failure');
+  if (failure !== undefined) throw failed(failure);
+  const answer = inbound.whole(steps, about);
+  followUp?.made(answer);
   return wholeExchange(head, {
-    bytes: Buffer.from(JSON.stringify(inbound.whole(steps, about))),
-    outcome: exchange.outcome(),
+    bytes: Buffer.from(JSON.stringify(answer)),
+    outcome: named(exchange.outcome(), request),
     deltas: () => steps.filter(isChatDelta),
   });
 }

@@ -50,6 +50,7 @@ const generalSettings = z.looseObject({
   max_file_size_mb: z.number().positive().optional(),
   max_batch_file_size_mb: z.number().positive().optional(),
   store_prompts_in_spend_logs: z.boolean().optional(),
+  disable_responses_id_security: z.boolean().optional(),
   catalog_daily_limit: z.int().min(0).max(MOST_DAILY_CALLS).optional(),
   trusted_proxies: z.array(proxy).optional(),
   demo_model: z.boolean().optional(),
@@ -93,6 +94,7 @@ export interface FileSettings {
   readonly catalogDailyLimit: number | null;
   readonly trustedProxies: readonly string[] | null;
   readonly capturePrompts: boolean | null;
+  readonly responseIdSecurity: boolean | null;
   readonly demoModel: boolean | null;
   readonly introspection: boolean | null;
   readonly graphiql: boolean | null;
@@ -170,6 +172,8 @@ export function readConfigFile(file: string, env: NodeJS.ProcessEnv): FileSettin
     catalogDailyLimit: general?.catalog_daily_limit ?? null,
     trustedProxies: general?.trusted_proxies ?? null,
     capturePrompts: general?.store_prompts_in_spend_logs ?? null,
+    responseIdSecurity:
+      general?.disable_responses_id_security === undefined ? null : !general.disable_responses_id_security,
     demoModel: general?.demo_model ?? null,
     introspection: general?.graphql_introspection ?? null,
     graphiql: general?.graphiql ?? null,

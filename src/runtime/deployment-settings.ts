@@ -13,8 +13,11 @@ export const modelEntry = z.looseObject({
     timeout: z.number().positive().optional(),
     drop_params: z.boolean().optional(),
     max_tokens: z.int().positive().optional(),
+    use_chat_completions_api: z.boolean().optional(),
   }),
-  model_info: z.looseObject({ id: z.string().min(1).optional(), base_model: z.string().optional() }).optional(),
+  model_info: z
+    .looseObject({ id: z.string().min(1).optional(), base_model: z.string().optional(), mode: z.string().optional() })
+    .optional(),
 });
 
 type ModelEntry = z.infer<typeof modelEntry>;
@@ -46,7 +49,9 @@ export function toDeployment(
   about: { readonly dropParams: boolean; readonly env: NodeJS.ProcessEnv },
 ): Deployment {
   const { model_name: modelGroup, litellm_params: params, model_info: info } = entry;
-  const { provider, upstreamModel } = providerOf(params.model);
+  const { provider, upstreamModel: named } = providerOf(params.model);
+  const [, api, upstreamModel = ''] = API_PREFIX.exec(named) ?? [];
+  const responses = responsesOf(api, params.use_chat_completions_api, info?.mode);
   const vendor = vendorOf(provider);
   const said = (name: string): string | null => {
     const value = params[name];
@@ -67,6 +72,7 @@ export function toDeployment(
     modelGroup,
     provider,
     upstreamModel,
+    ...(responses === undefined ? {} : { responses }),
     apiBase: apiBase?.replace(/\/+$/, '') ?? null,
     apiKey: key === null || isWithheld ? null : new Secret(key),
     options: Object.fromEntries(valuesOf(OPTIONS)),
@@ -78,6 +84,19 @@ export function toDeployment(
     ),
     baseModel: info?.base_model ?? null,
   };
+}
+
+/** `openai/responses/o1-pro` says in the name through which API a model is asked; so does its opposite. */
+const API_PREFIX = /^(?:(responses|chat_completions)\/)?(.*)$/s;
+
+function responsesOf(
+  api: string | undefined,
+  useChatCompletions: boolean | undefined,
+  mode: string | undefined,
+): Deployment['responses'] {
+  if (useChatCompletions === true || api === 'chat_completions') return 'never';
+  if (api === 'responses' || mode === 'responses') return 'only';
+  return useChatCompletions === false ? 'also' : undefined;
 }
 
 /** `openai/gpt-4o` names provider and upstream model; a bare name is an OpenAI-compatible one, or our own `demo`. */

@@ -35,6 +35,8 @@ export interface Settings {
   readonly fileLimits: FileLimits;
   /** Keeps prompts and answers on the gateway's own spans. */
   readonly capturePrompts: boolean;
+  /** Only the owner of a response may come back to it. */
+  readonly responseIdSecurity: boolean;
   readonly introspection: boolean;
   readonly graphiql: boolean;
   /** Selling access to the catalog. */
@@ -68,6 +70,7 @@ const SILENT_FILE: FileSettings = {
   catalogDailyLimit: null,
   trustedProxies: null,
   capturePrompts: null,
+  responseIdSecurity: null,
   demoModel: null,
   introspection: null,
   graphiql: null,
@@ -162,6 +165,7 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, sm
     maxRequestBytes: file.maxRequestBytes ?? DEFAULT_MAX_REQUEST_BYTES,
     fileLimits: file.fileLimits,
     capturePrompts: file.capturePrompts ?? false,
+    responseIdSecurity: file.responseIdSecurity ?? true,
     introspection: file.introspection ?? true,
     graphiql: file.graphiql ?? true,
     billing,

@@ -34,10 +34,14 @@ export interface AnswerAbout {
   readonly fallbackId: string;
   /** Unix seconds. */
   readonly createdAt: number;
+  /** The same, of now, for answers that tell when they ended; the first when absent. */
+  readonly now?: () => number;
   /** The caller asked for a closing usage chunk, where the dialect leaves that to them. */
   readonly includeUsage: boolean;
   /** The caller's request, for dialects whose answers repeat parts of it. */
   readonly body: RequestBody;
+  /** The id the answer is to have, whatever its upstream calls it; the upstream's own when absent. */
+  readonly answerId?: string;
 }
 
 /** Writes the steps of one answer as the text of server-sent events. */
@@ -46,6 +50,8 @@ export interface AnswerWriter {
   write(step: AnswerStep): string;
   /** What is still to be said when the answer is complete. */
   end(): string;
+  /** The same answer whole, once it has ended, where its dialect has answers that are kept; null before. */
+  whole?(): unknown;
 }
 
 /** What an upstream's dialect must be able to do so that callers of another can be served by it. */
@@ -80,6 +86,8 @@ export interface WholeAbout {
   readonly model: string;
   /** Most characters of the answer's text kept for the outcome; 0 keeps none. */
   readonly textLimit: number;
+  /** An id of the upstream's as the caller gets to see it; as it is when absent. */
+  readonly idOf?: (upstreamId: string) => string;
 }
 
 /** A whole answer, ready to forward. */
@@ -97,6 +105,8 @@ export interface InspectorOptions {
   readonly dropUsage: boolean;
   /** Most characters of the answer's text kept for the outcome; 0 keeps none. */
   readonly textLimit: number;
+  /** An id of the upstream's as the caller gets to see it; as it is when absent. */
+  readonly idOf?: (upstreamId: string) => string;
   /** The upstream reported a failure inside its stream. */
   readonly refused: (error: AnswerError) => Error;
   /** The stream broke a rule of its format; `fault` says which. */

@@ -4,6 +4,7 @@ import { COMPLETIONS_IN } from './completions/inbound.ts';
 import type { InboundDialect } from './dialect.ts';
 import { GENERATE_CONTENT_IN } from './generate-content/native.ts';
 import { MESSAGES_IN } from './messages/inbound.ts';
+import { RESPONSES_IN } from './responses/inbound.ts';
 
 /** The dialects in which callers may ask a model whose upstream speaks another. */
 export const INBOUND: Readonly<Partial<Record<Dialect, InboundDialect>>> = {
@@ -11,4 +12,5 @@ export const INBOUND: Readonly<Partial<Record<Dialect, InboundDialect>>> = {
   completions: COMPLETIONS_IN,
   'generate-content': GENERATE_CONTENT_IN,
   messages: MESSAGES_IN,
+  responses: RESPONSES_IN,
 };

@@ -20,28 +20,53 @@ export function stepsOfRun(run: Buffer, reader: AnswerReader): AnswerStep[] {
   return steps;
 }
 
+type Failure = Extract<AnswerStep, { kind: 'failure' }>;
+
+/** What else there is to know of a translation. */
+interface Translation {
+  /** What the answer's own words of failure mean. */
+  readonly failed: (step: Failure) => Error;
+  /** Told when the answer is complete. */
+  readonly ended?: () => void;
+}
+
 /**
- * A streamed answer in the words of another dialect. Every event of the source is written on at once; a source that fails
- * fails this one, and the door words its last event.
+ * A streamed answer in the words of another dialect. Every event of the source is written on at once; a source that fails,
+ * or says that its answer did, fails this one, and the door words its last event.
  */
-export function translatedStream(source: ByteStream, reader: AnswerReader, writer: AnswerWriter): ByteStream {
+export function translatedStream(
+  source: ByteStream,
+  reader: AnswerReader,
+  writer: AnswerWriter,
+  { failed, ended }: Translation,
+): ByteStream {
   const events = createEventBuffer();
-  const written = (run: Buffer | null): string =>
-    run === null
-      ? ''
-      : stepsOfRun(run, reader)
-          .map((step) => writer.write(step))
-          .join('');
   return {
     pipe(sink: ByteSink) {
-      const emit = (text: string): boolean => (text === '' ? true : sink.chunk(Buffer.from(text)));
+      let over = false;
+      /** Writes a run on; what comes after a failure is nobody's. */
+      const write = (run: Buffer | null, end: () => string = () => ''): boolean => {
+        const steps = run === null ? [] : stepsOfRun(run, reader);
+        const failure = steps.find((step) => step.kind === 'failure');
+        const text = `${steps.map((step) => writer.write(step)).join('')}${failure === undefined ? end() : ''}`;
+        const goOn = text === '' ? true : sink.chunk(Buffer.from(text));
+        if (failure === undefined) return goOn;
+        over = true;
+        source.cancel();
+        sink.fail(failed(failure));
+        return true;
+      };
       source.pipe({
-        chunk: (bytes) => emit(written(events.add(bytes))),
+        chunk: (bytes) => over || write(events.add(bytes)),
         done() {
-          emit(`${written(events.rest())}${writer.end()}`);
+          if (!over) write(events.rest(), () => writer.end());
+          if (over) return;
+          ended?.();
           sink.done();
         },
-        fail: (error) => sink.fail(error),
+        fail(error) {
+          if (!over) sink.fail(error);
+        },
       });
     },
     resume: () => source.resume(),

@@ -185,6 +185,7 @@ export async function openGraph(
       ping: async () => {},
     },
     exports: aTracePacker(),
+    responses: { ids: { seal: () => '', open: () => null }, idSecurity: true },
     catalog: {
       current: () => catalog,
       status: () => ({

@@ -52,6 +52,22 @@ export interface ModelRequest {
   readonly forwarded?: Readonly<Record<string, string>>;
   /** Most characters of the answer's text that its outcome keeps; none when absent. */
   readonly textLimit?: number;
+  /** Members of the body that differ from what `bytes` say; undefined ones are left out. None when absent. */
+  readonly replaced?: Readonly<Record<string, unknown>>;
+  /** The deployment that must serve it: what the request refers to is kept there. Any of the model's when absent. */
+  readonly deploymentId?: string;
+  /** Present for answers that their callers may come back to. */
+  readonly followUp?: FollowUp;
+}
+
+/** How an answer that its caller may come back to is named and kept. */
+export interface FollowUp {
+  /** The id of an answer put into words here, because its upstream speaks another dialect. */
+  readonly ownId: string;
+  /** The id under which the caller sees what a deployment's upstream keeps. */
+  shownId(deploymentId: string, upstreamId: string): string;
+  /** Told of an answer put into words here, whole, once it has ended. */
+  made(answer: unknown): void;
 }
 
 /** One step of an answer, typed. A stream ends after `finish`, `usage` or `failure`. */

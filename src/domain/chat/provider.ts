@@ -20,6 +20,11 @@ export interface Deployment {
   readonly options: Readonly<Record<string, string>>;
   /** The same for what must not be shown, e.g. `aws_secret_access_key`. */
   readonly secrets: Readonly<Record<string, Secret>>;
+  /**
+   * Whether it is asked through OpenAI's Responses API: `only`, also by callers of other dialects; `also`, by callers of
+   * its own; `never`. Its provider knows when absent.
+   */
+  readonly responses?: 'only' | 'also' | 'never';
   /** Leave out what the upstream has no words for, instead of refusing the call. */
   readonly dropParams: boolean;
   /** Seconds to wait for the head of an answer. */

@@ -20,7 +20,7 @@ export function assertAskable(body: RequestBody, endpoint: Endpoint): void {
   if (model.length > MOST_MODEL_CHARACTERS)
     throw mistyped('model', `a string of at most ${MOST_MODEL_CHARACTERS} characters`, endpoint);
   if (!isForm(form, asked)) throw mistyped(member, FORMS[form], endpoint);
-  if (form === 'messages' && Array.isArray(asked) && !asked.every(isObject))
+  if ((form === 'messages' || form === 'items') && Array.isArray(asked) && !asked.every(isObject))
     throw mistyped(member, 'an array of objects', endpoint);
 }
 
@@ -31,6 +31,7 @@ const FORMS: Readonly<Record<Form, string>> = {
   text: 'a string',
   texts: 'a string or an array',
   messages: 'an array of messages',
+  items: 'a string or an array of items',
 };
 
 const isForm = (form: Form, asked: unknown): boolean =>

@@ -1,5 +1,5 @@
 /** The array that makes a JSON object an answer. */
-export type AnswerMember = 'choices' | 'data' | 'results' | 'candidates' | 'content';
+export type AnswerMember = 'choices' | 'data' | 'results' | 'candidates' | 'content' | 'output';
 
 /**
  * The words a conversation is put in on a wire. Callers and upstreams of different dialects are brought together by
@@ -22,10 +22,10 @@ export interface Endpoint {
   readonly path: `/${string}`;
   /** Null where it is no conversation: then only an upstream that has the same endpoint can answer it. */
   readonly dialect: Dialect | null;
-  /** Member of a request that holds what is asked, and what it must be: one text, texts or tokens, or messages. */
+  /** Member of a request that holds what is asked, and what it must be: one text, texts or tokens, messages, or one text or items. */
   readonly asks: {
     readonly member: 'messages' | 'prompt' | 'input' | 'query' | 'contents';
-    readonly form: 'text' | 'texts' | 'messages';
+    readonly form: 'text' | 'texts' | 'messages' | 'items';
   };
   /** Further members without which a request asks nothing. */
   readonly needs: readonly string[];
@@ -80,6 +80,30 @@ export const MESSAGES: Endpoint = {
   streams: true,
   operation: 'chat',
   callType: 'anthropic_messages',
+};
+
+/** Items in, items out; who asks may come back to an answer by its id. */
+export const RESPONSES: Endpoint = {
+  path: '/responses',
+  dialect: 'responses',
+  asks: { member: 'input', form: 'items' },
+  needs: [],
+  answers: { member: 'output', form: 'response' },
+  streams: true,
+  operation: 'chat',
+  callType: 'aresponses',
+};
+
+/** A long conversation in, one that says the same in less out. No translation: only who wrote it can read what comes out. */
+export const RESPONSES_COMPACT: Endpoint = {
+  path: '/responses/compact',
+  dialect: null,
+  asks: { member: 'input', form: 'items' },
+  needs: [],
+  answers: { member: 'output', form: 'compaction' },
+  streams: false,
+  operation: 'generate_content',
+  callType: 'acompact_responses',
 };
 
 /** Texts in, a vector for each out. */

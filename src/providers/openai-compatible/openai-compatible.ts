@@ -1,7 +1,11 @@
 import type { Deployment } from '../../domain/chat/provider.ts';
 import { COMPATIBLE_VENDORS, type CompatibleVendor } from '../../domain/chat/vendors.ts';
+import { type Endpoint, RESPONSES_COMPACT } from '../../domain/inference/endpoint.ts';
 import { openAiFrame } from '../../wire/chat-completions/native.ts';
 import { upstreamRequest } from '../../wire/chat-completions/request.ts';
+import type { NativeDialect } from '../../wire/dialect.ts';
+import { RESPONSES_FRAME } from '../../wire/responses/native.ts';
+import { upstreamResponseRequest } from '../../wire/responses/request.ts';
 import type { Protocol } from '../http-provider.ts';
 import type { Address } from '../passing.ts';
 import { type Differences, differencesOf } from './vendors.ts';
@@ -16,19 +20,35 @@ export function compatibleProtocol(name: CompatibleVendor): Protocol {
     url: `${deployment.apiBase ?? base ?? ''}${path}`,
     headers: headersOf(deployment, differences, contentType),
   });
+  function dialectOf(endpoint: Endpoint, deployment: Deployment): NativeDialect | null {
+    const { dialect } = endpoint;
+    if (dialect === 'responses' || endpoint === RESPONSES_COMPACT)
+      return answersResponses(deployment, base, differences) ? RESPONSES_FRAME : null;
+    if (dialect === null) return frame;
+    if (deployment.responses === 'only') return null;
+    return dialect === 'chat-completions' || (dialect === 'completions' && completions) ? frame : null;
+  }
   return {
     name,
-    dialectOf({ dialect }) {
-      const isSpoken = dialect === null || dialect === 'chat-completions' || (dialect === 'completions' && completions);
-      return isSpoken ? frame : null;
-    },
+    dialectOf,
     ...(differences.keepsFiles === true ? { keeps: (deployment, path) => addressOf(deployment, path) } : {}),
     prepare: (deployment, request) => ({
       ...addressOf(deployment, request.endpoint.path, 'application/json'),
-      body: upstreamRequest(request, modelName(deployment.upstreamModel), differences),
+      body:
+        dialectOf(request.endpoint, deployment) === RESPONSES_FRAME
+          ? upstreamResponseRequest(request, modelName(deployment.upstreamModel))
+          : upstreamRequest(request, modelName(deployment.upstreamModel), differences),
     }),
   };
 }
+
+/** Whether an upstream answers at `/responses`. Of those who speak as OpenAI does few do, and none say so. */
+const answersResponses = (
+  { apiBase, responses }: Deployment,
+  base: string | null,
+  { hasResponses }: Differences,
+): boolean =>
+  responses === undefined ? hasResponses === true && (apiBase === null || apiBase === base) : responses !== 'never';
 
 /** The headers by which a vendor knows who calls, and what is sent. */
 export function headersOf(

@@ -8,13 +8,19 @@ export interface Differences extends RequestForm, AnswerForm {
   readonly completions?: boolean;
   /** Whether it keeps files and works off batches, in OpenAI's form. */
   readonly keepsFiles?: true;
+  /** Whether there is OpenAI's Responses API, at the vendor's own address; elsewhere a deployment says so. */
+  readonly hasResponses?: true;
   /** The model's name as the vendor wants it. */
   readonly modelName?: (configured: string) => string;
   /** Headers it knows callers by, and the options that hold them. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-const OPENAI: Differences = { keepsFiles: true, headers: { 'openai-organization': 'organization' } };
+const OPENAI: Differences = {
+  keepsFiles: true,
+  hasResponses: true,
+  headers: { 'openai-organization': 'organization' },
+};
 
 /** A vendor without a row differs in nothing. */
 const DIFFERENCES: Readonly<Partial<Record<CompatibleVendor, Differences>>> = {

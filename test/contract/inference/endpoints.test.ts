@@ -12,7 +12,7 @@ let upstream: FaultServer;
 
 beforeAll(async () => {
   upstream = await startFaultServer();
-  const params = { api_base: `${upstream.url}/v1`, api_key: CREDENTIAL };
+  const params = { api_base: `${upstream.url}/v1`, api_key: CREDENTIAL, use_chat_completions_api: false };
   const tokens = { input_cost_per_token: 0.5, output_cost_per_token: 0.25 };
   const priced = { ...params, ...tokens, input_cost_per_query: 0.125 };
   app = await startApp({
@@ -116,6 +116,7 @@ describe.each(ROWS)('$name', (row) => {
       model: 'up-1',
       user: 'u',
       new_option: 1e-7,
+      ...('keeps' in row ? row.keeps : {}),
     });
   });
 

@@ -26,6 +26,31 @@ export const ROWS = [
     usage: { inputTokens: 2, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
   },
   {
+    name: 'responses.create',
+    path: '/responses',
+    asked: { input: 'Once upon' },
+    field: 'input',
+    form: 'a string or an array of items',
+    aliases: ['/openai/v1'],
+    noAnswer: 'response',
+    operation: 'chat',
+    type: 'llm',
+    callType: 'aresponses',
+    // Without an id: what becomes of ids is told elsewhere.
+    answer: {
+      object: 'response',
+      created_at: 1,
+      status: 'completed',
+      model: 'up-1',
+      output: [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: ' a time' }] }],
+      usage: { input_tokens: 2, output_tokens: 1, total_tokens: 3 },
+    },
+    // Labels of a response are kept with it.
+    keeps: { metadata: { a: 1 } },
+    cost: '1.25',
+    usage: { inputTokens: 2, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
+  },
+  {
     name: 'embeddings.create',
     path: '/embeddings',
     asked: { input: ['Once upon', 'a time'] },

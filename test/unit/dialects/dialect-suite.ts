@@ -29,6 +29,8 @@ function write(steps: readonly AnswerStep[], inbound: InboundDialect): string {
 const asCallersSee = (steps: readonly AnswerStep[]): readonly AnswerStep[] =>
   joined(steps.map((step) => (step.kind === 'begin' ? { ...step, model: ABOUT.model } : step)));
 
+const failed = ({ message }: { readonly message: string }): Error => new Error(message);
+
 /** The law of a dialect that is both written for callers and read from upstreams: nothing is lost on the way. */
 export function dialectSuite(
   dialect: string,
@@ -57,7 +59,7 @@ export function dialectSuite(
         const once = write(read(bytes.toString('utf8'), outbound), inbound);
         for (const size of [1, 2, 3, 7, 64, bytes.length]) {
           const source = fedStream();
-          const gathered = gather(translatedStream(source, outbound.reader(), inbound.writer(ABOUT)));
+          const gathered = gather(translatedStream(source, outbound.reader(), inbound.writer(ABOUT), { failed }));
           for (let at = 0; at < bytes.length; at += size) source.feed(bytes.subarray(at, at + size));
           source.finish();
           expect({ size, text: gathered.text(), end: gathered.end }).toEqual({ size, text: once, end: 'done' });

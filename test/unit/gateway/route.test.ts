@@ -60,3 +60,17 @@ it('an unknown provider without an address is a fault of the configuration', () 
     ),
   );
 });
+
+it('a deployment that is named is the one, or another with its account; else the request is refused', () => {
+  const find = route(
+    { id: 'a' },
+    { id: 'b' },
+    { id: 'wild', modelGroup: 'w/*', upstreamModel: '*' },
+    { id: 'far', modelGroup: 'f', apiBase: 'http://127.0.0.1:1/v1' },
+  );
+  expect(
+    [find('m', 'b'), find('m', 'b'), find('m', 'wild'), find('w/x', 'a')].map((found) => found?.deployment.id),
+  ).toEqual(['b', 'b', 'a', 'wild']);
+  const refused = 'What this request refers to is kept by another provider than that of the model "m".';
+  for (const id of ['far', 'gone']) expect(() => find('m', id)).toThrow(refused);
+});

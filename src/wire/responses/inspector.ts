@@ -1,0 +1,86 @@
+import { isChatDelta } from '../../domain/chat/answer-step.ts';
+import type { ChatDelta, Outcome } from '../../domain/chat/chat.ts';
+import { OutcomeOfSteps } from '../../domain/chat/outcome.ts';
+import type { AnswerReader, InspectorOptions, StreamInspector } from '../dialect.ts';
+import { isObject, object, parseJson, text } from '../json/fields.ts';
+import { dataOf, nameOf, withData } from '../sse/events.ts';
+import { createEventReader, errorOf, isLast } from './read-answer.ts';
+import { shownEvent, type ShownAs } from './rename.ts';
+
+const DONE = Buffer.from('[DONE]');
+/** The type stands first in what OpenAI writes; any other event is parsed. */
+const TYPE = Buffer.from('{"type":"response.');
+const DELTA = Buffer.from('.delta"');
+/** Bytes in which the type of an event ends. */
+const TYPE_LENGTH = 80;
+
+/** Follows a stream of a response; the pieces of its text are not parsed unless they are to be kept. */
+export class ResponseInspector implements StreamInspector {
+  readonly #options: InspectorOptions;
+  readonly #shownAs: ShownAs;
+  readonly #reader: AnswerReader = createEventReader();
+  readonly #seen: OutcomeOfSteps;
+  #typed: AnswerReader | null = null;
+  #failure: Outcome['failure'] = null;
+  #responseId: string | null = null;
+  #begun = false;
+  #ended = false;
+
+  constructor(options: InspectorOptions) {
+    this.#options = options;
+    this.#seen = new OutcomeOfSteps(options.textLimit);
+    this.#shownAs = { model: options.model, idOf: options.idOf ?? ((id) => id) };
+  }
+
+  get begun(): boolean {
+    return this.#begun;
+  }
+
+  get complete(): boolean {
+    return this.#ended;
+  }
+
+  outcome(): Outcome {
+    const seen = this.#seen.outcome();
+    const id = this.#responseId;
+    return { ...seen, responseId: id === null ? null : this.#shownAs.idOf(id), failure: this.#failure ?? seen.failure };
+  }
+
+  inspect(event: Buffer): Buffer | null | Error {
+    const data = dataOf(event);
+    if (data === null) return event;
+    if (data.equals(DONE)) {
+      this.#ended = true;
+      return event;
+    }
+    if (this.#begun && this.#options.textLimit === 0 && isPiece(data)) return event;
+    const value = parseJson(data);
+    if (!isObject(value)) return this.#options.garbled('an event of its stream is no JSON object');
+    const error = errorOf(value);
+    if (error !== null) {
+      this.#failure = { message: error.message, code: error.code ?? error.type ?? 'error' };
+      return this.#options.refused(error);
+    }
+    const response = object(value['response']);
+    this.#begun = true;
+    this.#ended ||= isLast(value['type']);
+    this.#responseId ??= text(response['id']);
+    for (const step of this.#reader.read(value, nameOf(event))) this.#seen.add(step);
+    const shown = shownEvent(data, response, this.#shownAs);
+    return shown === data ? event : withData(event, shown);
+  }
+
+  deltas(data: Buffer, event: string | null): readonly ChatDelta[] {
+    this.#typed ??= createEventReader();
+    return this.#typed.read(parseJson(data), event).filter(isChatDelta);
+  }
+}
+
+function isPiece(data: Buffer): boolean {
+  if (data.length < TYPE.length || data.compare(TYPE, 0, TYPE.length, 0, TYPE.length) !== 0) return false;
+  const at = data.subarray(0, TYPE_LENGTH).indexOf(DELTA);
+  // Still within the type's own text: no quote stands before its last.
+  return at !== -1 && data.indexOf(QUOTE, TYPE.length) === at + DELTA.length - 1;
+}
+
+const QUOTE = 0x22;

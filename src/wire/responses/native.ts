@@ -1,0 +1,36 @@
+import { isChatDelta } from '../../domain/chat/answer-step.ts';
+import { OutcomeOfSteps } from '../../domain/chat/outcome.ts';
+import type { NativeDialect } from '../dialect.ts';
+import { isObject, parseJson, text } from '../json/fields.ts';
+import { ResponseInspector } from './inspector.ts';
+import { errorOf, stepsOfResponse } from './read-answer.ts';
+import { shownResponse } from './rename.ts';
+import { usageOf } from './usage.ts';
+
+/** The Responses API, forwarded: responses, whole or streamed, and compactions. */
+export const RESPONSES_FRAME: NativeDialect = {
+  errorOf,
+  whole(bytes, { model, textLimit, idOf = (id) => id }) {
+    const value = parseJson(bytes);
+    const error = errorOf(value);
+    if (error !== null) return { error };
+    if (!isObject(value) || !Array.isArray(value['output'])) return null;
+    const steps = stepsOfResponse(value);
+    const seen = new OutcomeOfSteps(textLimit);
+    for (const step of steps) seen.add(step);
+    const id = text(value['id']);
+    const outcome = seen.outcome();
+    return {
+      bytes: shownResponse(bytes, value, { model, idOf }),
+      // A response in the background has not ended, and counts nothing yet.
+      outcome: {
+        ...outcome,
+        responseId: id === null ? null : idOf(id),
+        finishReason: value['status'] === 'queued' || value['status'] === 'in_progress' ? null : outcome.finishReason,
+        usage: usageOf(value['usage']),
+      },
+      deltas: () => steps.filter(isChatDelta),
+    };
+  },
+  inspector: (options) => new ResponseInspector(options),
+};

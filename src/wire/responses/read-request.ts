@@ -1,0 +1,151 @@
+import type {
+  Losses,
+  NeutralChat,
+  NeutralMessage,
+  NeutralTool,
+  OutputForm,
+  Reasoning,
+  ToolChoice,
+} from '../../domain/chat/neutral-chat.ts';
+import type { RequestBody } from '../../domain/inference/askable.ts';
+import { isGatewayField } from '../../domain/inference/gateway-fields.ts';
+import { type Fields, isObject, list, number, object, text } from '../json/fields.ts';
+import { malformed } from '../malformed.ts';
+import { CUSTOM_PARAMETERS } from './custom-tools.ts';
+import { readInput } from './read-items.ts';
+
+/** Members that `readResponseRequest` reads, and those that only the answer repeats. */
+const READ = new Set([
+  'model',
+  'input',
+  'instructions',
+  'stream',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'max_output_tokens',
+  'temperature',
+  'top_p',
+  'text',
+  'reasoning',
+  'user',
+  'safety_identifier',
+  'metadata',
+  'store',
+]);
+
+/** Members without which the answer is still the one asked for. */
+const HINTS = new Set([
+  'service_tier',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'prompt_cache_options',
+  'context_management',
+  'max_tool_calls',
+]);
+
+/** What may be asked to be included, and comes by itself or is not there to be left out: no host runs tools here. */
+const INCLUDED =
+  /^(reasoning\.encrypted_content|(file_search|web_search|code_interpreter|computer)_call.*|message\.input_image.*)$/;
+
+/** Whether a member asks for what happens anyway. */
+const ASKS_NOTHING: Readonly<Record<string, (value: unknown) => boolean>> = {
+  background: (value) => value === false,
+  top_logprobs: (value) => value === 0,
+  truncation: (value) => value === 'disabled',
+  include: (value) => list(value).every((one) => typeof one === 'string' && INCLUDED.test(one)),
+  stream_options: (value) => isObject(value),
+};
+
+/** A request for a response in neutral words. What it refers to must have been put in its place before. */
+export function readResponseRequest(body: RequestBody, losses: Losses): NeutralChat {
+  noteUnread(body, losses);
+  const instructions = text(body['instructions']);
+  const system: readonly NeutralMessage[] =
+    instructions === null ? [] : [{ role: 'system', content: [{ kind: 'text', text: instructions }] }];
+  return {
+    model: String(body['model']),
+    stream: body['stream'] === true,
+    messages: [...system, ...readInput(body['input'], losses)],
+    tools: readTools(body['tools'], losses),
+    toolChoice: readToolChoice(body['tool_choice'], losses),
+    parallelToolCalls: typeof body['parallel_tool_calls'] === 'boolean' ? body['parallel_tool_calls'] : null,
+    maxOutputTokens: number(body['max_output_tokens']),
+    temperature: number(body['temperature']),
+    topP: number(body['top_p']),
+    topK: null,
+    stop: [],
+    seed: null,
+    frequencyPenalty: null,
+    presencePenalty: null,
+    outputForm: readOutputForm(object(body['text']), losses),
+    reasoning: readReasoning(body['reasoning']),
+    endUser: text(body['user']) ?? text(body['safety_identifier']),
+  };
+}
+
+function noteUnread(body: RequestBody, losses: Losses): void {
+  for (const [member, value] of Object.entries(body)) {
+    if (value === null || value === undefined || READ.has(member) || isGatewayField(member)) continue;
+    if (ASKS_NOTHING[member]?.(value) === true) continue;
+    if (HINTS.has(member) || member === 'truncation') losses.hint(member);
+    else losses.essential(member);
+  }
+}
+
+function readTools(value: unknown, losses: Losses): readonly NeutralTool[] {
+  return list(value).flatMap((item, index) => readTool(object(item), `tools[${index}]`, losses));
+}
+
+function readTool(tool: Fields, where: string, losses: Losses): readonly NeutralTool[] {
+  const custom = tool['type'] === 'custom';
+  if (!custom && tool['type'] !== 'function') {
+    losses.essential(where);
+    return [];
+  }
+  const name = text(tool['name']);
+  if (name === null) throw malformed(`${where}.name`, 'a text');
+  if (custom && object(tool['format'])['type'] === 'grammar') losses.essential(`${where}.format`);
+  const declared = isObject(tool['parameters']) ? tool['parameters'] : { type: 'object', properties: {} };
+  return [
+    {
+      name,
+      description: text(tool['description']),
+      parameters: custom ? CUSTOM_PARAMETERS : declared,
+      strict: typeof tool['strict'] === 'boolean' ? tool['strict'] : null,
+    },
+  ];
+}
+
+function readToolChoice(value: unknown, losses: Losses): ToolChoice | null {
+  if (value === undefined || value === null) return null;
+  if (value === 'auto' || value === 'none' || value === 'required') return { mode: value };
+  const { type, name } = object(value);
+  if ((type === 'function' || type === 'custom') && typeof name === 'string') return { mode: 'tool', name };
+  losses.essential('tool_choice');
+  return null;
+}
+
+function readOutputForm({ format, verbosity }: Fields, losses: Losses): OutputForm | null {
+  if (typeof verbosity === 'string' && verbosity !== 'medium') losses.hint('text.verbosity');
+  if (format === undefined || format === null) return null;
+  const { type, name, description, schema, strict } = object(format);
+  if (type === 'text') return { form: 'text' };
+  if (type === 'json_object') return { form: 'json' };
+  if (type !== 'json_schema' || !isObject(schema))
+    throw malformed('text.format', 'of type text, json_object, or json_schema with a schema');
+  return {
+    form: 'schema',
+    name: text(name) ?? 'answer',
+    description: text(description),
+    schema,
+    strict: typeof strict === 'boolean' ? strict : null,
+  };
+}
+
+function readReasoning(value: unknown): Reasoning | null {
+  const asked = object(value);
+  const effort = text(asked['effort']);
+  const shown = (asked['summary'] ?? asked['generate_summary'] ?? null) === null ? null : true;
+  return effort === null && shown === null ? null : { effort, budgetTokens: null, shown };
+}

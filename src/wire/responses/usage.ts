@@ -1,0 +1,30 @@
+import type { Usage } from '../../domain/chat/chat.ts';
+import { count, isObject, object } from '../json/fields.ts';
+
+/** Token counts as the Responses API reports them. */
+export function usageObject(usage: Usage): Readonly<Record<string, unknown>> {
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } = usage;
+  return {
+    input_tokens: inputTokens,
+    input_tokens_details: { cached_tokens: cacheReadTokens, cache_write_tokens: cacheWriteTokens },
+    output_tokens: outputTokens,
+    output_tokens_details: { reasoning_tokens: reasoningTokens },
+    total_tokens: inputTokens + outputTokens,
+  };
+}
+
+/** The `usage` object of a response; null when there is none, or it counts nothing. */
+export function usageOf(value: unknown): Usage | null {
+  if (!isObject(value)) return null;
+  const inputTokens = count(value['input_tokens']);
+  const outputTokens = count(value['output_tokens']);
+  if (inputTokens === null && outputTokens === null) return null;
+  const input = object(value['input_tokens_details']);
+  return {
+    inputTokens: inputTokens ?? 0,
+    outputTokens: outputTokens ?? 0,
+    cacheReadTokens: count(input['cached_tokens']) ?? 0,
+    cacheWriteTokens: count(input['cache_write_tokens']) ?? 0,
+    reasoningTokens: count(object(value['output_tokens_details'])['reasoning_tokens']) ?? 0,
+  };
+}

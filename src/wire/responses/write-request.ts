@@ -1,0 +1,163 @@
+import type {
+  AssistantPart,
+  CacheMark,
+  Losses,
+  NeutralChat,
+  NeutralMessage,
+  NeutralTool,
+  OutputForm,
+  Reasoning,
+  TextPart,
+  ToolChoice,
+  UserPart,
+} from '../../domain/chat/neutral-chat.ts';
+import { effortOf } from '../../domain/chat/reasoning.ts';
+import type { RequestBody } from '../../domain/inference/askable.ts';
+import { addressOf } from '../data-url.ts';
+import type { Fields } from '../json/fields.ts';
+
+/** A chat as a request for a response. Nothing of it is kept at the upstream: its callers did not ask for that. */
+export function writeResponseRequest(chat: NeutralChat, losses: Losses): RequestBody {
+  noteUnsaid(chat, losses);
+  const [first, ...others] = chat.messages;
+  const leads = first?.role === 'system';
+  const items = leads ? others : chat.messages;
+  const effort = chat.reasoning === null ? null : effortOf(chat.reasoning);
+  const thinks = chat.reasoning !== null && effort !== 'none';
+  return given({
+    model: chat.model,
+    instructions: leads ? writeTexts(first.content, 'messages[0]', losses) : null,
+    input: items.flatMap((message, index) => writeMessage(message, `messages[${index + (leads ? 1 : 0)}]`, losses)),
+    stream: chat.stream ? true : null,
+    tools: chat.tools.length === 0 ? null : chat.tools.map((tool, index) => writeTool(tool, `tools[${index}]`, losses)),
+    tool_choice: chat.toolChoice === null ? null : writeToolChoice(chat.toolChoice),
+    parallel_tool_calls: chat.parallelToolCalls,
+    max_output_tokens: chat.maxOutputTokens,
+    temperature: chat.temperature,
+    top_p: chat.topP,
+    text: chat.outputForm === null ? null : { format: writeOutputForm(chat.outputForm) },
+    reasoning: chat.reasoning === null ? null : writeReasoning(effort, chat.reasoning),
+    // Without a copy at the upstream, the next turn has to bring the thoughts along.
+    include: thinks ? ['reasoning.encrypted_content'] : null,
+    store: false,
+    user: chat.endUser,
+  });
+}
+
+/** What is said; null says nothing. */
+const given = (fields: Fields): RequestBody =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
+
+function noteUnsaid(chat: NeutralChat, losses: Losses): void {
+  if (chat.topK !== null) losses.essential('top_k');
+  if (chat.stop.length > 0) losses.essential('stop');
+  if ((chat.frequencyPenalty ?? 0) !== 0) losses.essential('frequency_penalty');
+  if ((chat.presencePenalty ?? 0) !== 0) losses.essential('presence_penalty');
+  // Determinism was never promised, only tried for.
+  if (chat.seed !== null) losses.hint('seed');
+}
+
+function writeMessage(message: NeutralMessage, where: string, losses: Losses): readonly Fields[] {
+  switch (message.role) {
+    case 'system':
+      return [{ role: 'system', content: writeTexts(message.content, where, losses) }];
+    case 'user':
+      return [{ role: 'user', content: writeParts(message.content, where, losses) }];
+    case 'assistant':
+      return writeAnswer(message.content, where, losses);
+    case 'tool':
+      return message.results.map(({ callId, content, cached }) => {
+        noteMark(cached, where, losses);
+        return { type: 'function_call_output', call_id: callId, output: writeParts(content, where, losses) };
+      });
+  }
+}
+
+function writeTexts(parts: readonly TextPart[], where: string, losses: Losses): string {
+  for (const { cached } of parts) noteMark(cached, where, losses);
+  return parts.map(({ text }) => text).join('\n\n');
+}
+
+function writeParts(parts: readonly UserPart[], where: string, losses: Losses): string | readonly Fields[] {
+  const [only] = parts;
+  if (only === undefined) return '';
+  if (parts.length === 1 && only.kind === 'text' && only.cached === undefined) return only.text;
+  return parts.flatMap((part, index) => writePart(part, `${where}.content[${index}]`, losses));
+}
+
+function writePart(part: UserPart, where: string, losses: Losses): readonly Fields[] {
+  if (part.kind === 'audio') {
+    losses.essential(where);
+    return [];
+  }
+  noteMark(part.cached, where, losses);
+  if (part.kind === 'text') return [{ type: 'input_text', text: part.text }];
+  const { source } = part;
+  const id = source.form === 'id' ? source.id : null;
+  const url = addressOf(source);
+  if (part.kind === 'image')
+    return [given({ type: 'input_image', image_url: url, file_id: id, detail: part.detail ?? 'auto' })];
+  const inline = source.form === 'data';
+  return [
+    given({
+      type: 'input_file',
+      file_data: inline ? url : null,
+      file_url: inline ? null : url,
+      file_id: id,
+      filename: part.name ?? (inline ? 'document' : null),
+    }),
+  ];
+}
+
+/** Upstreams of this dialect cache by themselves. */
+function noteMark(mark: CacheMark | undefined, where: string, losses: Losses): void {
+  if (mark !== undefined) losses.hint(`${where}.cache_control`);
+}
+
+/** How OpenAI's encrypted thoughts begin. What another vendor proves by is refused there with the whole call. */
+const PROOF = /^gAAAA/;
+
+function writeAnswer(parts: readonly AssistantPart[], where: string, losses: Losses): readonly Fields[] {
+  return parts.flatMap((part): Fields[] => {
+    switch (part.kind) {
+      case 'text':
+        noteMark(part.cached, where, losses);
+        return [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: part.text }] }];
+      case 'refusal':
+        return [{ type: 'message', role: 'assistant', content: [{ type: 'refusal', refusal: part.text }] }];
+      case 'toolCall':
+        return [{ type: 'function_call', call_id: part.id, name: part.name, arguments: part.arguments }];
+      case 'reasoning': {
+        if (part.proof === null || !PROOF.test(part.proof)) {
+          losses.hint(`${where}.reasoning`);
+          return [];
+        }
+        const summary = part.text === '' ? [] : [{ type: 'summary_text', text: part.text }];
+        return [{ type: 'reasoning', summary, encrypted_content: part.proof }];
+      }
+    }
+  });
+}
+
+function writeTool(
+  { name, description, parameters, strict, cached }: NeutralTool,
+  where: string,
+  losses: Losses,
+): Fields {
+  noteMark(cached, where, losses);
+  // Elsewhere a schema is a wish unless the caller says otherwise; here it would bind.
+  return given({ type: 'function', name, description, parameters, strict: strict ?? false });
+}
+
+const writeToolChoice = (choice: ToolChoice): unknown =>
+  choice.mode === 'tool' ? { type: 'function', name: choice.name } : choice.mode;
+
+function writeOutputForm(output: OutputForm): Fields {
+  if (output.form === 'text') return { type: 'text' };
+  if (output.form === 'json') return { type: 'json_object' };
+  const { name, description, schema, strict } = output;
+  return given({ type: 'json_schema', name, description, schema, strict });
+}
+
+const writeReasoning = (effort: string | null, { shown }: Reasoning): Fields =>
+  given({ effort, summary: shown === true ? 'auto' : null });

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { createInputUnwrapper, unwrapInput, wrapInput } from '../../../src/wire/responses/custom-tools.ts';
+import { randomFrom } from '../../support/random.ts';
+
+const TEXTS = ['', 'ls -la', 'say "hi"', 'a\\b', '\n\t\r\b\f', '{"input":"x"}', 'ä😀\u2028', '*** Begin Patch\n+"x"\n'];
+
+const unicodeEscaped = (text: string): string =>
+  Array.from({ length: text.length }, (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`).join('');
+
+function taken(pieces: readonly string[]): string {
+  const unwrapper = createInputUnwrapper();
+  return `${pieces.map((piece) => unwrapper.add(piece)).join('')}${unwrapper.rest()}`;
+}
+
+describe('the text of a custom tool, as the argument of a function', () => {
+  it.each(TEXTS)('comes back whole: %j', (text) => {
+    expect(unwrapInput(wrapInput(text))).toBe(text);
+  });
+
+  it.each(TEXTS)('comes back in pieces, wherever they were cut: %j', (text) => {
+    const below = randomFrom(7);
+    const escaped = [wrapInput(text), JSON.stringify({ input: text }, null, 2), `{"input":"${unicodeEscaped(text)}"}`];
+    for (const whole of escaped) {
+      for (let round = 0; round < 20; round += 1) {
+        const pieces: string[] = [];
+        for (let at = 0; at < whole.length;) {
+          const end = at + 1 + below(5);
+          pieces.push(whole.slice(at, end));
+          at = end;
+        }
+        expect(taken(pieces)).toBe(text);
+      }
+    }
+  });
+
+  it.each(['plain text', '[1]', '{"other":1}', '{"input":5}', '"x"', '{'])(
+    'what is no such argument is left as it is: %s',
+    (text) => {
+      expect([unwrapInput(text), taken(text.split(''))]).toEqual([text, text]);
+    },
+  );
+
+  it('is told as far as it is known, not at the end', () => {
+    const unwrapper = createInputUnwrapper();
+    expect(['{"inp', 'ut": "l', 's -', 'l\\', 'n', '"', '}'].map((piece) => unwrapper.add(piece))).toEqual([
+      '',
+      'l',
+      's -',
+      'l',
+      '\n',
+      '',
+      '',
+    ]);
+  });
+});

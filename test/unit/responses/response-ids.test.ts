@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { isOwnResponseId, ownResponseId } from '../../../src/domain/responses/response-ids.ts';
+import { Secret } from '../../../src/domain/secret.ts';
+import { createResponseIds } from '../../../src/runtime/response-ids.ts';
+
+const ids = createResponseIds(new Secret('sk-admin-0123456789'));
+const OF_KEY = { deploymentId: 'gpt#1', upstreamId: 'resp_68', owner: { teamId: '', keyHash: 'a'.repeat(64) } };
+
+describe('ids of responses that an upstream keeps', () => {
+  it('lead back to the response and its owner, in every process with the same admin key', () => {
+    expect(createResponseIds(new Secret('sk-admin-0123456789')).open(ids.seal(OF_KEY))).toEqual(OF_KEY);
+    const ofTeam = { ...OF_KEY, owner: { teamId: 'team-1', keyHash: 'a'.repeat(64) } };
+    expect(ids.open(ids.seal(ofTeam))).toEqual({ ...ofTeam, owner: { teamId: 'team-1', keyHash: '' } });
+  });
+
+  it('are the same for the same response and show nothing of it', () => {
+    const id = ids.seal(OF_KEY);
+    expect(ids.seal(OF_KEY)).toBe(id);
+    expect(ids.seal({ ...OF_KEY, upstreamId: 'resp_69' })).not.toBe(id);
+    expect(id).toMatch(/^resp_[\w-]+$/);
+    expect(Buffer.from(id.slice(5), 'base64url').toString('latin1')).not.toMatch(/gpt|resp|aaaa/);
+  });
+
+  it('cannot be made up, changed, or opened with another key', () => {
+    const id = ids.seal(OF_KEY);
+    for (let at = 5; at < id.length - 1; at += 1) {
+      const other = id.charAt(at) === 'A' ? 'B' : 'A';
+      expect(ids.open(`${id.slice(0, at)}${other}${id.slice(at + 1)}`)).toBe(null);
+    }
+    expect(createResponseIds(new Secret('sk-another-0123456789')).open(id)).toBe(null);
+    for (const odd of ['', 'resp_', 'resp_68', id.slice(5), `resp_${'A'.repeat(200)}`])
+      expect(ids.open(odd)).toBe(null);
+  });
+
+  it('are not of the form of those that are kept here', () => {
+    expect(isOwnResponseId(ids.seal(OF_KEY))).toBe(false);
+    expect(isOwnResponseId(ownResponseId('0199f3a0-1111-7222-8333-444455556666'))).toBe(true);
+  });
+});

@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+import { modelEntry, toDeployment } from '../../../src/runtime/deployment-settings.ts';
+
+it.each([
+  ['openai/x', {}, {}, 'x', undefined],
+  ['openai/x', { use_chat_completions_api: true }, { mode: 'responses' }, 'x', 'never'],
+  ['openai/x', { use_chat_completions_api: false }, {}, 'x', 'also'],
+  ['openai/x', {}, { mode: 'responses' }, 'x', 'only'],
+  ['openai/x', {}, { mode: 'chat' }, 'x', undefined],
+  ['openai/responses/x/y', {}, {}, 'x/y', 'only'],
+  ['openai/chat_completions/x', {}, {}, 'x', 'never'],
+])(
+  'a deployment says through which API of OpenAI it is asked: %s %j %j',
+  (model, params, info, upstreamModel, responses) => {
+    const entry = modelEntry.parse({ model_name: 'm', litellm_params: { model, ...params }, model_info: info });
+    expect(toDeployment(entry, 0, { dropParams: false, env: {} })).toMatchObject({ upstreamModel });
+    expect(toDeployment(entry, 0, { dropParams: false, env: {} }).responses).toBe(responses);
+  },
+);
