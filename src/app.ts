@@ -29,6 +29,7 @@ import { createCatalogSource } from './runtime/catalog-source.ts';
 import { createClientNetworks } from './runtime/client-network.ts';
 import { systemClock } from './runtime/clock.ts';
 import { createFreeTier } from './runtime/free-tier.ts';
+import { createGoogleTokens } from './runtime/google-tokens.ts';
 import { createHttpClient } from './runtime/http-client.ts';
 import { keySmith, randomIds } from './runtime/identifiers.ts';
 import { createIpHash } from './runtime/ip-hash.ts';
@@ -135,7 +136,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
   const spanExport = openSpanExport(settings, http, log);
   const gateway = createGateway({
     deployments: settings.demoModel ? [...settings.deployments, demoDeployment] : settings.deployments,
-    providers: createProviders(http, webSocketClient),
+    providers: createProviders({ http, sockets: webSocketClient, googleTokens: createGoogleTokens() }),
     catalog,
     recorder: spanExport === null ? { record: records.push } : recordAndExport(records.push, spanExport),
     spend: stores.spend,

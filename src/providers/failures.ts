@@ -29,9 +29,11 @@ const classOf = (status: number | null): string => {
 /** Most characters of a body that is not JSON which are shown to the caller. */
 const SHOWN = 300;
 
-/** `openai` is written as its owner writes it; other names begin with a capital. */
+/** Names that their owners write otherwise than with a capital at the front. */
+const DISPLAY_NAMES: Readonly<Record<string, string>> = { openai: 'OpenAI', vertex_ai: 'VertexAI' };
+
 const displayName = (provider: string): string =>
-  provider === 'openai' ? 'OpenAI' : provider.charAt(0).toUpperCase() + provider.slice(1);
+  DISPLAY_NAMES[provider] ?? provider.charAt(0).toUpperCase() + provider.slice(1);
 
 /** Words a failure as clients of the reference know it: class, provider, and what the provider said. */
 function failed(

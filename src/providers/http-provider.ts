@@ -4,6 +4,7 @@ import type { Exchange, ModelRequest } from '../domain/chat/chat.ts';
 import type { Deployment, Provider } from '../domain/chat/provider.ts';
 import type { HttpClient, UpstreamAnswer } from '../domain/http.ts';
 import type { Endpoint } from '../domain/inference/endpoint.ts';
+import type { Secret } from '../domain/secret.ts';
 import { measuredOf } from '../domain/inference/measured.ts';
 import type { InspectorOptions, NativeDialect } from '../wire/dialect.ts';
 import { relayedExchange, unreadExchange, wholeExchange } from '../wire/exchange.ts';
@@ -46,10 +47,11 @@ export function createHttpProvider(http: HttpClient, protocol: Protocol): Native
     name: protocol.name,
     ...(keeps === undefined ? {} : { pass: passOver(http, keeps) }),
     answers: (endpoint, deployment) => protocol.dialectOf(endpoint, deployment) !== null,
-    async send(deployment, request, signal) {
-      const dialect = protocol.dialectOf(request.endpoint, deployment);
+    async send(configured, request, signal) {
+      const dialect = protocol.dialectOf(request.endpoint, configured);
       if (dialect === null) throw new TypeError(`${protocol.name} was sent a call it has no endpoint for.`);
-      const call = await protocol.prepare(deployment, request);
+      const call = await protocol.prepare(configured, request);
+      const deployment = call.credential === undefined ? configured : knowing(configured, call.credential);
       const answer = await accepted(http, deployment, call, { signal, errorOf: dialect.errorOf });
       const about: Answered = { deployment, request, answer, dialect };
       if (request.stream) return await streamed(about, protocol);
@@ -57,6 +59,12 @@ export function createHttpProvider(http: HttpClient, protocol: Protocol): Native
     },
   };
 }
+
+/** The deployment with one more secret that must not be shown. */
+const knowing = (deployment: Deployment, credential: Secret): Deployment => ({
+  ...deployment,
+  secrets: { ...deployment.secrets, credential },
+});
 
 /** An answer whose status says yes, and what it answers. */
 interface Answered {

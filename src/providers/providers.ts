@@ -1,3 +1,4 @@
+import type { CloudTokens } from '../domain/chat/cloud-tokens.ts';
 import type { Provider } from '../domain/chat/provider.ts';
 import { COMPATIBLE_NAMES, COMPATIBLE_VENDORS } from '../domain/chat/vendors.ts';
 import type { HttpClient } from '../domain/http.ts';
@@ -10,6 +11,7 @@ import { RESPONSES_OUT } from '../wire/responses/outbound.ts';
 import { anthropic } from './anthropic/anthropic.ts';
 import { createDemo } from './demo/demo.ts';
 import { gemini } from './gemini/gemini.ts';
+import { vertex } from './gemini/vertex.ts';
 import { createHttpProvider } from './http-provider.ts';
 import { compatibleProtocol } from './openai-compatible/openai-compatible.ts';
 import { openRealtimeBy, speaksRealtime } from './openai-compatible/realtime.ts';
@@ -26,8 +28,15 @@ const MAX_TOKENS = 4096;
 const isOpenAi = (apiBase: string | null): boolean =>
   apiBase === null || apiBase.startsWith(new URL(COMPATIBLE_VENDORS.openai.base ?? '').origin);
 
+/** What providers reach the world by. */
+interface ProviderTools {
+  readonly http: HttpClient;
+  readonly sockets: SocketClient;
+  readonly googleTokens: CloudTokens;
+}
+
 /** Every protocol we can speak. A deployment names one by the prefix of its model. */
-export function createProviders(http: HttpClient, sockets: SocketClient): readonly Provider[] {
+export function createProviders({ http, sockets, googleTokens }: ProviderTools): readonly Provider[] {
   return [
     ...COMPATIBLE_NAMES.map((name): Provider => {
       const compatible = translating(createHttpProvider(http, compatibleProtocol(name)), ({ apiBase, responses }) =>
@@ -37,10 +46,12 @@ export function createProviders(http: HttpClient, sockets: SocketClient): readon
       );
       return speaksRealtime(name) ? { ...compatible, openRealtime: openRealtimeBy(sockets, name) } : compatible;
     }),
-    translating(createHttpProvider(http, gemini), () => ({
-      endpoint: GENERATE_CONTENT,
-      dialect: GENERATE_CONTENT_OUT,
-    })),
+    ...[gemini, vertex(googleTokens)].map((protocol) =>
+      translating(createHttpProvider(http, protocol), () => ({
+        endpoint: GENERATE_CONTENT,
+        dialect: GENERATE_CONTENT_OUT,
+      })),
+    ),
     translating(createHttpProvider(http, anthropic), ({ options }) => ({
       endpoint: MESSAGES,
       dialect: messagesOut({ maxTokens: Number(options['max_tokens'] ?? MAX_TOKENS) }),

@@ -1,6 +1,7 @@
 import { type ByteSink, type ByteStream, collect } from '../domain/bytes.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
 import type { HttpClient, HttpMethod, UpstreamAnswer } from '../domain/http.ts';
+import type { Secret } from '../domain/secret.ts';
 import type { NativeDialect } from '../wire/dialect.ts';
 import { refusal, transportFailure } from './failures.ts';
 import { tellsSecret, withoutSecrets } from './secrets.ts';
@@ -13,6 +14,8 @@ export interface UpstreamCall {
   readonly body: Uint8Array | readonly Uint8Array[];
   /** POST when absent. */
   readonly method?: HttpMethod;
+  /** What proves who calls, where that is not the deployment's own key: not to be shown either. */
+  readonly credential?: Secret;
 }
 
 /** Most bytes of an error's body that are read. */

@@ -7,6 +7,7 @@ import type { HttpClient } from '../../src/domain/http.ts';
 import { COMPLETIONS } from '../../src/domain/inference/endpoint.ts';
 import { usdText } from '../../src/domain/money.ts';
 import { createProviders } from '../../src/providers/providers.ts';
+import { createGoogleTokens } from '../../src/runtime/google-tokens.ts';
 import { createHttpClient } from '../../src/runtime/http-client.ts';
 import { webSocketClient } from '../../src/runtime/web-sockets.ts';
 import { aDeployment, aModelRequest } from '../support/chat.ts';
@@ -27,7 +28,8 @@ afterAll(async () => {
 });
 
 function providerOf(name: string, client: HttpClient = http): Provider {
-  const provider = createProviders(client, webSocketClient).find((one) => one.name === name);
+  const tools = { http: client, sockets: webSocketClient, googleTokens: createGoogleTokens() };
+  const provider = createProviders(tools).find((one) => one.name === name);
   if (!provider) throw new Error(`no provider is called ${name}`);
   return provider;
 }

@@ -115,6 +115,18 @@ export const VENDORS = {
   gemini: vendor('https://generativelanguage.googleapis.com', 'GEMINI_API_KEY', {
     keyVariables: ['GOOGLE_API_KEY', 'GEMINI_API_KEY'],
   }),
+  vertex_ai: {
+    base: 'https://aiplatform.googleapis.com/v1',
+    baseVariables: ['VERTEXAI_API_BASE', 'VERTEX_API_BASE'],
+    keyVariables: [],
+    // The account of the machine it runs on may do.
+    keyOptional: true,
+    settings: {
+      vertex_project: ['VERTEXAI_PROJECT', 'GOOGLE_CLOUD_PROJECT'],
+      vertex_location: ['VERTEXAI_LOCATION', 'VERTEX_LOCATION'],
+    },
+    credentials: { vertex_credentials: ['VERTEXAI_CREDENTIALS', 'GOOGLE_APPLICATION_CREDENTIALS'] },
+  },
 } as const satisfies Readonly<Record<string, Vendor>>;
 
 /** What is known of a provider; null for one nobody here knows. */

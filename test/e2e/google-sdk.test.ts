@@ -1,0 +1,128 @@
+import { ApiError, FunctionCallingConfigMode, GoogleGenAI, type GenerateContentResponse } from '@google/genai';
+import { LLMock } from '@copilotkit/aimock';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../support/start-app.ts';
+
+const USAGE = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 };
+const TOOLS = [
+  {
+    functionDeclarations: [
+      {
+        name: 'get_weather',
+        parametersJsonSchema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+      },
+    ],
+  },
+];
+
+let upstream: LLMock;
+let app: TestApp;
+let google: GoogleGenAI;
+
+beforeAll(async () => {
+  upstream = new LLMock({ port: 0 });
+  upstream.onMessage('hello', { content: 'Grüß Gott 😀', usage: USAGE });
+  upstream.onMessage('weather', { toolCalls: [{ name: 'get_weather', arguments: '{"city":"Wien"}' }], usage: USAGE });
+  upstream.onMessage('think', { content: 'Done', reasoning: 'Let me see', usage: USAGE });
+  await upstream.start();
+  app = await startApp({
+    config: {
+      model_list: [
+        { model_name: 'flash', litellm_params: { model: 'gemini/g', api_base: upstream.url, api_key: 'k' } },
+        { model_name: 'gpt', litellm_params: { model: 'openai/o', api_base: `${upstream.url}/v1`, api_key: 'k' } },
+      ],
+    },
+  });
+  const made = await app.call('POST', '/key/generate', {});
+  const { key } = (await made.json()) as { key: string };
+  google = new GoogleGenAI({ apiKey: key, httpOptions: { baseUrl: app.url, apiVersion: 'v1beta' } });
+});
+
+afterAll(async () => {
+  await app.stop();
+  await upstream.stop();
+});
+
+async function gathered(stream: AsyncGenerator<GenerateContentResponse>): Promise<readonly GenerateContentResponse[]> {
+  const chunks: GenerateContentResponse[] = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return chunks;
+}
+
+describe.each(['flash', 'gpt'])("Google's SDK on the model %s", (model) => {
+  const COUNTS = { promptTokenCount: 11, candidatesTokenCount: 7, totalTokenCount: 18 };
+
+  it('gets words', async () => {
+    const answer = await google.models.generateContent({
+      model,
+      contents: 'hello',
+      config: { systemInstruction: 'Be brief.', temperature: 0.1, maxOutputTokens: 50 },
+    });
+    expect(answer.text).toBe('Grüß Gott 😀');
+    expect(answer.usageMetadata).toMatchObject(COUNTS);
+    expect(answer.candidates?.[0]?.finishReason).toBe('STOP');
+  });
+
+  it('gets them as a stream, the same in the end', async () => {
+    const chunks = await gathered(await google.models.generateContentStream({ model, contents: 'hello' }));
+    expect(chunks.map(({ text }) => text ?? '').join('')).toBe('Grüß Gott 😀');
+    expect(chunks.at(-1)?.usageMetadata).toMatchObject(COUNTS);
+    expect(chunks.at(-1)?.candidates?.[0]?.finishReason).toBe('STOP');
+  });
+
+  it('calls a function, and is told what it gave', async () => {
+    const config = {
+      tools: TOOLS,
+      toolConfig: {
+        functionCallingConfig: { mode: FunctionCallingConfigMode.ANY, allowedFunctionNames: ['get_weather'] },
+      },
+    };
+    const whole = await google.models.generateContent({ model, contents: 'weather', config });
+    const chunks = await gathered(await google.models.generateContentStream({ model, contents: 'weather', config }));
+    for (const calls of [whole.functionCalls, chunks.flatMap(({ functionCalls }) => functionCalls ?? [])])
+      expect(calls).toMatchObject([{ name: 'get_weather', args: { city: 'Wien' } }]);
+    const call = whole.candidates?.[0]?.content;
+    const result = { functionResponse: { name: 'get_weather', response: { output: '18 degrees' } } };
+    const contents = [
+      { role: 'user', parts: [{ text: 'weather' }] },
+      ...(call ? [call] : []),
+      { role: 'user', parts: [result] },
+    ];
+    await google.models.generateContent({ model, contents, config: { tools: TOOLS } });
+    expect(upstream.getLastRequest()?.body?.messages).toMatchObject([
+      { role: 'user', content: 'weather' },
+      { role: 'assistant', tool_calls: [{ function: { name: 'get_weather' } }] },
+      { role: 'tool', content: expect.stringContaining('18 degrees') },
+    ]);
+  });
+
+  it('thinks, and tells thoughts from words', async () => {
+    const answer = await google.models.generateContent({
+      model,
+      contents: 'think',
+      config: { thinkingConfig: { includeThoughts: true, thinkingBudget: 1024 } },
+    });
+    expect(answer.text).toBe('Done');
+    expect(answer.candidates?.[0]?.content?.parts?.filter(({ thought }) => thought).map(({ text }) => text)).toEqual([
+      'Let me see',
+    ]);
+  });
+
+  it('hears why it is refused', async () => {
+    upstream.nextRequestError(429, { message: 'Quota exceeded', type: 'RESOURCE_EXHAUSTED' });
+    const refused = google.models.generateContent({ model, contents: 'hello' });
+    await expect(refused).rejects.toBeInstanceOf(ApiError);
+    await expect(refused).rejects.toMatchObject({ status: 429, message: expect.stringContaining('Quota exceeded') });
+  });
+});
+
+it("Google's SDK hears of a model nobody configured, and of a key nobody knows", async () => {
+  await expect(google.models.generateContent({ model: 'nothing', contents: 'x' })).rejects.toMatchObject({
+    status: 404,
+  });
+  const stranger = new GoogleGenAI({ apiKey: 'sk-nobody', httpOptions: { baseUrl: app.url, apiVersion: 'v1beta' } });
+  await expect(stranger.models.generateContent({ model: 'flash', contents: 'x' })).rejects.toMatchObject({
+    status: 401,
+    message: expect.stringContaining('UNAUTHENTICATED'),
+  });
+});

@@ -1,0 +1,64 @@
+import { createVerify, generateKeyPairSync } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { Secret } from '../../../src/domain/secret.ts';
+import { createGoogleTokens } from '../../../src/runtime/google-tokens.ts';
+
+const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const KEY = new Secret(
+  JSON.stringify({
+    type: 'service_account',
+    project_id: 'project-1',
+    private_key_id: 'k-1',
+    private_key: privateKey.export({ type: 'pkcs8', format: 'pem' }),
+    client_email: 'robot@project-1.iam.gserviceaccount.com',
+    client_id: '1',
+    token_uri: 'https://oauth2.googleapis.com/token',
+  }),
+);
+
+/** Google's place for tokens, and what it was asked. */
+function google(answer: () => Response): { readonly fetch: typeof fetch; readonly assertions: string[] } {
+  const assertions: string[] = [];
+  return {
+    assertions,
+    async fetch(_address, init) {
+      const asked = new URLSearchParams(await new Response(init?.body as BodyInit).text());
+      assertions.push(asked.get('assertion') ?? '');
+      return answer();
+    },
+  };
+}
+
+const given = (token: string) => () => Response.json({ access_token: token, expires_in: 3600, token_type: 'Bearer' });
+
+it('a service account signs for itself, once for all who ask', async () => {
+  const { fetch, assertions } = google(given('ya29.first'));
+  const tokens = createGoogleTokens(fetch);
+  const got = await Promise.all([tokens.for(KEY), tokens.for(KEY), tokens.for(KEY)]);
+  expect(got.map(({ token, project }) => [token.reveal(), project])).toEqual(
+    Array.from({ length: 3 }, () => ['ya29.first', 'project-1']),
+  );
+  await tokens.for(KEY);
+  expect(assertions).toHaveLength(1);
+  const [head = '', claims = '', signature = ''] = assertions[0]?.split('.') ?? [];
+  expect(
+    createVerify('RSA-SHA256').update(`${head}.${claims}`).verify(publicKey, Buffer.from(signature, 'base64url')),
+  ).toBe(true);
+  expect(JSON.parse(Buffer.from(claims, 'base64url').toString('utf8'))).toMatchObject({
+    iss: 'robot@project-1.iam.gserviceaccount.com',
+    scope: 'https://www.googleapis.com/auth/cloud-platform',
+  });
+});
+
+it.each([
+  ['no JSON', new Secret('{"private_key": '), given('x')],
+  ['no key in it', new Secret('{"type":"service_account"}'), given('x')],
+  ['no such file', new Secret('/nowhere/key.json'), given('x')],
+  ['Google refuses', KEY, () => Response.json({ error: 'invalid_grant' }, { status: 400 })],
+])('what does not hold is told without it: %s', async (_name, credentials, answer) => {
+  const refused = createGoogleTokens(google(answer).fetch).for(credentials);
+  await expect(refused).rejects.toMatchObject({
+    name: 'CloudRefused',
+    message: 'Google gave no access token for the credentials of this deployment.',
+  });
+});
