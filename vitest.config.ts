@@ -24,7 +24,7 @@ export default defineConfig({
       folder('providers', 15_000),
       folder('e2e', 60_000),
       folder('browser', 120_000, 1),
-      folder('house', 60_000),
+      folder('house', 300_000),
     ],
   },
 });
