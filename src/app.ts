@@ -37,6 +37,7 @@ import { createSampledWarnings, type Log } from './runtime/log.ts';
 import { createMetrics } from './runtime/metrics.ts';
 import { createReconciler } from './runtime/reconciler.ts';
 import { createResponseIds } from './runtime/response-ids.ts';
+import { createRetention } from './runtime/retention.ts';
 import type { Settings } from './runtime/settings.ts';
 import { webSocketClient, webSocketServer } from './runtime/web-sockets.ts';
 import { createWriteBehind } from './runtime/write-behind.ts';
@@ -190,6 +191,12 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     reconcile: (since, signal) => reconcilePayments(platform, since, signal),
     log,
   });
+  const retention = createRetention({
+    days: settings.retentionDays,
+    forget: stores.traces.forget,
+    clock: systemClock,
+    log,
+  });
   const graph = createGraphQL({
     schema,
     scopeFor: scopes.forGraph,
@@ -246,6 +253,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
   catalog.start();
   freeTier.start();
   upgrades.start();
+  retention.start();
   if (platform.payments.configured) reconciler.start();
 
   async function shutDown(graceMs: number): Promise<void> {
@@ -266,6 +274,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     await records.flush().catch((error: unknown) => log.error({ err: error }, 'last gateway records were lost'));
     await spanExport?.drain(EXPORT_DRAIN_MS);
     await freeTier.stop();
+    await retention.stop();
     await http.close();
     await stores.close();
     await exports.close();

@@ -42,6 +42,15 @@ const proxy = z.string().superRefine((text, context) => {
   if (message !== null) context.addIssue({ code: 'custom', message });
 });
 
+/** Most days that traces can be kept by name; longer is for ever. */
+export const MOST_RETENTION_DAYS = 36_500;
+
+/** The name of a store, or what is to be said of it. Which one it is `database_url` says. */
+const traceStore = z.union([
+  z.string(),
+  z.looseObject({ retention_days: z.int().min(0).max(MOST_RETENTION_DAYS).optional() }),
+]);
+
 /** What the file may say. Keys we do not know are left alone: one file serves several programs. */
 const generalSettings = z.looseObject({
   master_key: z.string().optional(),
@@ -53,6 +62,7 @@ const generalSettings = z.looseObject({
   disable_responses_id_security: z.boolean().optional(),
   catalog_daily_limit: z.int().min(0).max(MOST_DAILY_CALLS).optional(),
   trusted_proxies: z.array(proxy).optional(),
+  tracing: z.looseObject({ store: traceStore.optional() }).optional(),
   demo_model: z.boolean().optional(),
   graphql_introspection: z.boolean().optional(),
   graphiql: z.boolean().optional(),
@@ -93,6 +103,7 @@ export interface FileSettings {
   readonly fileLimits: FileLimits;
   readonly catalogDailyLimit: number | null;
   readonly trustedProxies: readonly string[] | null;
+  readonly retentionDays: number | null;
   readonly capturePrompts: boolean | null;
   readonly responseIdSecurity: boolean | null;
   readonly demoModel: boolean | null;
@@ -170,6 +181,7 @@ export function readConfigFile(file: string, env: NodeJS.ProcessEnv): FileSettin
     maxRequestBytes: megabytes(general?.max_request_size_mb),
     fileLimits: { file: megabytes(general?.max_file_size_mb), batchFile: megabytes(general?.max_batch_file_size_mb) },
     catalogDailyLimit: general?.catalog_daily_limit ?? null,
+    retentionDays: retentionIn(general?.tracing?.store),
     trustedProxies: general?.trusted_proxies ?? null,
     capturePrompts: general?.store_prompts_in_spend_logs ?? null,
     responseIdSecurity:
@@ -251,3 +263,6 @@ function resolveReferences(value: unknown, path: Path, lookUp: (path: Path, name
     Object.entries(value).map(([key, item]) => [key, resolveReferences(item, [...path, key], lookUp)]),
   );
 }
+
+const retentionIn = (store: z.infer<typeof traceStore> | undefined): number | null =>
+  typeof store === 'object' ? (store.retention_days ?? null) : null;

@@ -6,7 +6,14 @@ import { Secret } from '../domain/secret.ts';
 import type { FileLimits } from '../domain/upstream-objects/file-limits.ts';
 import { type BillingSettings, readBilling } from './billing-settings.ts';
 import { proxyFault, trustsEveryone } from './client-network.ts';
-import { ConfigError, type ConfigFault, type FileSettings, MOST_DAILY_CALLS, readConfigFile } from './config-file.ts';
+import {
+  ConfigError,
+  type ConfigFault,
+  type FileSettings,
+  MOST_DAILY_CALLS,
+  MOST_RETENTION_DAYS,
+  readConfigFile,
+} from './config-file.ts';
 import { ADMIN_KEY_FORM, keepAdminKey, openDataFolder } from './data-folder.ts';
 import { oddityOf } from './deployment-settings.ts';
 import { LOG_LEVELS, type LogLevel } from './log.ts';
@@ -49,6 +56,8 @@ export interface Settings {
   readonly catalogRefreshSeconds: number;
   /** Calls of the catalog a client without a key may make in a UTC day; zero allows none. */
   readonly catalogDailyLimit: number;
+  /** Days after which traces are removed; zero keeps them. */
+  readonly retentionDays: number;
   /** Addresses and CIDR blocks of proxies whose `X-Forwarded-For` is believed. */
   readonly trustedProxies: readonly string[];
   readonly logLevel: LogLevel;
@@ -61,6 +70,7 @@ const PUBLIC_KEYS = new Set(['sk-1234', 'sk-12345', 'sk-123', 'sk-test', 'sk-my-
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1']);
 const DEFAULT_MAX_REQUEST_BYTES = 32 * 1024 * 1024;
 const DEFAULT_DAILY_LIMIT = 1_000;
+const DEFAULT_RETENTION_DAYS = 14;
 const SILENT_FILE: FileSettings = {
   deployments: [],
   masterKey: null,
@@ -68,6 +78,7 @@ const SILENT_FILE: FileSettings = {
   maxRequestBytes: null,
   fileLimits: { file: null, batchFile: null },
   catalogDailyLimit: null,
+  retentionDays: null,
   trustedProxies: null,
   capturePrompts: null,
   responseIdSecurity: null,
@@ -129,6 +140,12 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, sm
     file.catalogDailyLimit ?? DEFAULT_DAILY_LIMIT,
     MOST_DAILY_CALLS,
   );
+  const retentionDays = wholeNumber(
+    'AGENT_TRACING_RETENTION_DAYS',
+    env['AGENT_TRACING_RETENTION_DAYS'],
+    file.retentionDays ?? DEFAULT_RETENTION_DAYS,
+    MOST_RETENTION_DAYS,
+  );
   const trustedProxies = readProxies(env, file, faults);
   const logLevel = oneOf('LENSGATE_LOG_LEVEL', LOG_LEVELS, 'info');
   const sqliteDriver = oneOf('LENSGATE_SQLITE_DRIVER', ['auto', 'sqlite3', 'node:sqlite'], 'auto');
@@ -174,6 +191,7 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, sm
     catalogUrl: env['LITELLM_MODEL_COST_MAP_URL'] || null,
     catalogRefreshSeconds,
     catalogDailyLimit,
+    retentionDays,
     trustedProxies,
     logLevel,
     warnings,

@@ -19,7 +19,13 @@ const ROOT = join(import.meta.dirname, '..', '..');
 export function spawnMain(args: readonly string[], env: Record<string, string>): ChildProcess {
   return spawn(process.execPath, [join(ROOT, 'scripts', 'start.mjs'), ...args], {
     cwd: ROOT,
-    env: { PATH: process.env['PATH'] ?? '', LENSGATE_CATALOG_REFRESH_SECONDS: '0', ...env },
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      LENSGATE_CATALOG_REFRESH_SECONDS: '0',
+      // What tests store is years old.
+      AGENT_TRACING_RETENTION_DAYS: '0',
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
 }

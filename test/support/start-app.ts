@@ -37,6 +37,8 @@ export async function startApp(
       LENSGATE_DATA_DIR: dataDir,
       LENSGATE_LOG_LEVEL: 'silent',
       LENSGATE_CATALOG_REFRESH_SECONDS: '0',
+      // What tests store is years old.
+      AGENT_TRACING_RETENTION_DAYS: '0',
       ...options.env,
     },
     keySmith,

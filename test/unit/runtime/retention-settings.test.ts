@@ -1,0 +1,37 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { keySmith } from '../../../src/runtime/identifiers.ts';
+import { readSettings } from '../../../src/runtime/settings.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'lensgate-settings-'));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function daysOf(store: string | null, variable?: string): number {
+  const file = join(folder, 'config.yaml');
+  if (store !== null) writeFileSync(file, `general_settings:\n  tracing:\n    store: ${store}\n`);
+  const env = { LENSGATE_DATA_DIR: join(folder, 'data'), AGENT_TRACING_RETENTION_DAYS: variable };
+  return readSettings(store === null ? [] : ['--config', file], env, keySmith).retentionDays;
+}
+
+it('traces are kept a fortnight unless the file says otherwise, or the environment before it', () => {
+  expect(daysOf(null)).toBe(14);
+  expect(daysOf('clickhouse')).toBe(14);
+  expect(daysOf('{ retention_days: 30 }')).toBe(30);
+  expect(daysOf('{ retention_days: 30 }', '0')).toBe(0);
+});
+
+it('only whole days are taken, and what is wrong is told with its place', () => {
+  expect(() => daysOf(null, '-1')).toThrow(
+    'environment: AGENT_TRACING_RETENTION_DAYS: "-1" is not a whole number from 0 to 36500',
+  );
+  expect(() => daysOf('{ retention_days: soon }')).toThrow(
+    /config\.yaml:3: general_settings\.tracing\.store: Invalid input$/,
+  );
+});
