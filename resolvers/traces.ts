@@ -1,15 +1,16 @@
+import type { Bus } from '../src/domain/bus.ts';
 import { mayRead, ownerOf, visibilityOf } from '../src/domain/caller.ts';
 import { InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { Page } from '../src/domain/page.ts';
 import { assembleTrace } from '../src/domain/traces/assemble-trace.ts';
 import { cursorAfter, readCursor } from '../src/domain/traces/cursor.ts';
 import type { SentExport } from '../src/domain/traces/packed.ts';
-import type { Span, SpanBatch } from '../src/domain/traces/span.ts';
+import type { Span } from '../src/domain/traces/span.ts';
 import { type Trace, type TraceSummary, type TraceWindow, TRACE_PAGE_SIZE } from '../src/domain/traces/trace.ts';
 import { traceReader, traceWriter } from './access.ts';
 import { whileAllowed } from './live.ts';
 import { callerOf, operation } from './operation.ts';
-import type { Platform, Scope } from './scope.ts';
+import type { Scope } from './scope.ts';
 
 const DAY_MS = 86_400_000;
 const TRACE_ID = /^[0-9a-f]{32}$/;
@@ -48,19 +49,8 @@ export interface TraceUpdate {
   readonly missed: number;
 }
 
-/**
- * Stores spans and tells subscribers of every trace that changed. Resolves once the spans are durable; throws
- * Unavailable when too much is waiting. For what the platform itself records, not a caller.
- */
-export async function storeSpans(
-  platform: Pick<Platform, 'stores' | 'bus'>,
-  batches: readonly SpanBatch[],
-): Promise<readonly TraceSummary[]> {
-  return told(platform, await platform.stores.traces.ingest(batches));
-}
-
 /** Tells subscribers of traces that changed. */
-function told({ bus }: Pick<Platform, 'bus'>, summaries: readonly TraceSummary[]): readonly TraceSummary[] {
+export function tellChanges(bus: Pick<Bus, 'publish'>, summaries: readonly TraceSummary[]): readonly TraceSummary[] {
   for (const summary of summaries) bus.publish('trace', { summary });
   return summaries;
 }
@@ -76,7 +66,7 @@ export const ingestTraces = operation({
     const { exports, stores } = scope.platform;
     const packed = await exports.pack(sent);
     if (packed.traces.length === 0) return [];
-    return told(scope.platform, await stores.traces.ingestExport(ownerOf(callerOf(scope)), packed));
+    return tellChanges(scope.platform.bus, await stores.traces.ingestExport(ownerOf(callerOf(scope)), packed));
   },
 });
 

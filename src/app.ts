@@ -3,16 +3,16 @@ import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { reconcilePayments } from '../resolvers/checkout.ts';
 import type { Platform } from '../resolvers/scope.ts';
-import { storeSpans } from '../resolvers/traces.ts';
+import { tellChanges } from '../resolvers/traces.ts';
 import { docsRoutes } from '../rest-shims/docs.ts';
 import { createRouter, type RequestFailure } from '../rest-shims/router.ts';
 import { schema } from '../schema/index.ts';
+import type { CallRecord, KeptCall } from './domain/calls/call-record.ts';
 import { DomainError, InvalidInput, Unavailable } from './domain/errors.ts';
 import { FreeTierUsedUp } from './domain/free-tier/free-tier.ts';
 import { createPace } from './domain/pace.ts';
 import { createSlots } from './domain/slots.ts';
 import { addressOf, countInFlight, createEdge, listen } from './edge.ts';
-import type { CallRecord } from './gateway/gateway.ts';
 import { createCatalogKeyRing } from './gateway/create-catalog-key-ring.ts';
 import { createGateway } from './gateway/create-gateway.ts';
 import { createKeyRing } from './gateway/create-key-ring.ts';
@@ -103,17 +103,15 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
   });
   await catalog.restore();
   let refusedRecords = 0;
-  const records = createWriteBehind<CallRecord>({
+  const setAside = (callId: string, traceId: string, error: unknown): void => {
+    refusedRecords += 1;
+    const facts = { err: error, callId, traceId, refused: refusedRecords };
+    log.error(facts, 'the record of a call was set aside: the store cannot take it');
+  };
+  const records = createWriteBehind<KeptCall>({
     async commit(calls) {
-      await stores.spend.append(calls.map(({ spend }) => spend));
-      await storeSpans(
-        platform,
-        calls.map(({ spend, span }) => ({
-          owner: { teamId: spend.teamId ?? '', keyHash: spend.keyHash },
-          spans: [span],
-          begins: span.parentSpanId === null,
-        })),
-      );
+      const changed = await stores.calls.append(calls);
+      if (bus.subscriberCount() > 0) tellChanges(bus, changed());
     },
     faultOf(error) {
       if (error instanceof Unavailable) return 'store';
@@ -122,12 +120,15 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     failed: (error, waiting) =>
       log.error({ err: error, waiting }, 'gateway records could not be committed; trying again'),
     dropped: (count) => log.error({ count }, 'gateway records were lost: the store stayed away too long'),
-    refused({ spend: { callId, traceId } }, error) {
-      refusedRecords += 1;
-      const facts = { err: error, callId, traceId, refused: refusedRecords };
-      log.error(facts, 'the record of a call was set aside: the store cannot take it');
-    },
+    refused: ({ callId, traceId }, error) => setAside(callId, traceId, error),
   });
+  function record(call: CallRecord): void {
+    try {
+      records.push(stores.calls.keep(call));
+    } catch (error) {
+      setAside(call.spend.callId, call.spend.traceId, error);
+    }
+  }
   const keyRing = createKeyRing({
     masterKey: settings.masterKey,
     store: stores.keys,
@@ -139,7 +140,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     deployments: settings.demoModel ? [...settings.deployments, demoDeployment] : settings.deployments,
     providers: createProviders({ http, sockets: webSocketClient, googleTokens: createGoogleTokens() }),
     catalog,
-    recorder: spanExport === null ? { record: records.push } : recordAndExport(records.push, spanExport),
+    recorder: spanExport === null ? { record } : recordAndExport(record, spanExport),
     spend: stores.spend,
     clock: systemClock,
     ids: randomIds,

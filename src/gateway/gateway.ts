@@ -1,9 +1,8 @@
+import type { CallRecord } from '../domain/calls/call-record.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { ChatDelta, Exchange, ModelRequest } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
 import type { Usd } from '../domain/money.ts';
-import type { SpendRow } from '../domain/spend/spend-row.ts';
-import type { Span } from '../domain/traces/span.ts';
 import type { ObjectKind } from '../domain/upstream-objects/upstream-object.ts';
 import type { PassThrough } from '../domain/upstream-objects/pass-through.ts';
 import type { Realtime } from './realtime.ts';
@@ -69,12 +68,6 @@ export interface ObjectGateway {
   upstreamModelAt(caller: Caller, deployment: Deployment, model: string): string;
   /** Hands on a call about something an upstream keeps. Throws like `call`. */
   pass(caller: Caller, deployment: Deployment, request: PassThrough, signal: AbortSignal): Promise<GatewayCall>;
-}
-
-/** What the gateway leaves behind of one call. */
-export interface CallRecord {
-  readonly spend: SpendRow;
-  readonly span: Span;
 }
 
 /** Takes records off the hot path: returns at once, commits soon, in batches. */

@@ -1,3 +1,4 @@
+import type { CallRecord } from '../domain/calls/call-record.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { Outcome, ModelRequest } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
@@ -7,7 +8,6 @@ import { GEN_AI, GEN_AI_OPERATIONS } from '../domain/traces/conventions/gen-ai-a
 import type { Usd } from '../domain/money.ts';
 import type { SpanType } from '../domain/traces/span.ts';
 import { MAX_VALUE_BYTES, startOf, truncateConversation, truncateText } from '../domain/traces/truncate.ts';
-import type { CallRecord } from './gateway.ts';
 
 /** Characters of the input that a list of spans shows. */
 const PREVIEW_LIMIT = 240;

@@ -10,6 +10,7 @@ import { createInFlight } from './in-flight.ts';
 import { migrate, migrationsOf } from './migrate.ts';
 import type { OpenSqlite } from './sqlite/handle.ts';
 import type { Stores, StoresOptions } from './stores.ts';
+import { createCallStore } from './stores/calls.ts';
 import { createCatalogHistory } from './stores/catalog-history.ts';
 import { createCheckoutStore } from './stores/checkouts.ts';
 import { createFreeTierStore } from './stores/free-tier.ts';
@@ -113,13 +114,15 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
     throw error;
   }
   const traces = createTraceStore(database, options.bodies, options.ingestLimit);
+  const spend = createSpendStore(database);
   return {
+    calls: createCallStore(database, { spend, traces }),
     catalogHistory: createCatalogHistory(database),
     catalogReleases: createReleaseStore(database),
     checkouts: createCheckoutStore(database),
     freeTier: createFreeTierStore(database),
     keys: createKeyStore(database),
-    spend: createSpendStore(database),
+    spend,
     traces,
     upstreamObjects: createUpstreamObjectStore(database),
     engine,

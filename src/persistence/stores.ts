@@ -1,3 +1,4 @@
+import type { CallStore } from '../domain/calls/call-record.ts';
 import type { CatalogHistory } from '../domain/catalog/history.ts';
 import type { ReleaseStore } from '../domain/catalog/releases.ts';
 import type { CheckoutStore } from '../domain/checkout/checkout.ts';
@@ -10,6 +11,7 @@ import type { UpstreamObjectStore } from '../domain/upstream-objects/upstream-ob
 
 /** Everything that is kept, over one database. */
 export interface Stores {
+  readonly calls: CallStore;
   readonly catalogHistory: CatalogHistory;
   readonly catalogReleases: ReleaseStore;
   readonly checkouts: CheckoutStore;

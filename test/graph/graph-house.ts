@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { createLoaders } from '../../resolvers/loaders.ts';
 import type { Platform } from '../../resolvers/scope.ts';
-import { storeSpans } from '../../resolvers/traces.ts';
+import { tellChanges } from '../../resolvers/traces.ts';
 import { schema } from '../../schema/index.ts';
 import type { Caller, Owner } from '../../src/domain/caller.ts';
 import type { CatalogEntry, CatalogSnapshot } from '../../src/domain/catalog/catalog.ts';
@@ -269,7 +269,8 @@ export async function openGraph(
       return (await answer.json()) as GraphAnswer<Data>;
     },
     /** Stores spans as if this owner's key had sent them, and tells who watches. */
-    ingest: (owner: Owner, ...spans: readonly Span[]) => storeSpans(platform, [{ owner, spans }]),
+    ingest: async (owner: Owner, ...spans: readonly Span[]) =>
+      tellChanges(platform.bus, await platform.stores.traces.ingest([{ owner, spans }])),
     replaceCatalog(entries: readonly CatalogEntry[]) {
       catalog = snapshotOf(entries, states.length + 1);
       states.push(catalog);

@@ -6,7 +6,7 @@ import { callIdOf } from '../../../src/domain/chat/failed-call.ts';
 import { Forbidden, LimitExceeded, NotFound, UpstreamFailed } from '../../../src/domain/errors.ts';
 import { type Usd, usdFrom } from '../../../src/domain/money.ts';
 import { createGateway, type GatewayOptions } from '../../../src/gateway/create-gateway.ts';
-import type { CallRecord } from '../../../src/gateway/gateway.ts';
+import type { CallRecord } from '../../../src/domain/calls/call-record.ts';
 import { aCaller, aModelRequest, aDeployment, aKey, NO_OUTCOME } from '../../support/chat.ts';
 
 const usd = (amount: string): Usd => usdFrom(amount) ?? (0n as Usd);

@@ -6,7 +6,7 @@ import type { RealtimeRequest, RealtimeUpstream } from '../../../src/domain/real
 import type { OpenSocket, SocketListener, SocketMessage } from '../../../src/domain/realtime/sockets.ts';
 import { createLedger } from '../../../src/gateway/admit.ts';
 import { createRealtime } from '../../../src/gateway/create-realtime.ts';
-import type { CallRecord } from '../../../src/gateway/gateway.ts';
+import type { CallRecord } from '../../../src/domain/calls/call-record.ts';
 import type { RealtimeLimits } from '../../../src/gateway/realtime.ts';
 import { createRouter } from '../../../src/gateway/route.ts';
 import { aCaller, aDeployment, aKey } from '../../support/chat.ts';
