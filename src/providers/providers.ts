@@ -2,17 +2,32 @@ import type { CloudTokens } from '../domain/chat/cloud-tokens.ts';
 import type { Provider } from '../domain/chat/provider.ts';
 import { COMPATIBLE_NAMES, COMPATIBLE_VENDORS } from '../domain/chat/vendors.ts';
 import type { HttpClient } from '../domain/http.ts';
-import { CHAT_COMPLETIONS, GENERATE_CONTENT, MESSAGES, RESPONSES } from '../domain/inference/endpoint.ts';
+import {
+  CHAT_COMPLETIONS,
+  COHERE_CHAT,
+  CONVERSE,
+  GENERATE_CONTENT,
+  MESSAGES,
+  OLLAMA_CHAT,
+  RESPONSES,
+} from '../domain/inference/endpoint.ts';
 import type { SocketClient } from '../domain/realtime/sockets.ts';
 import { chatCompletionsOut } from '../wire/chat-completions/outbound.ts';
+import { COHERE_OUT } from '../wire/cohere-chat/native.ts';
+import { CONVERSE_OUT } from '../wire/converse/native.ts';
 import { GENERATE_CONTENT_OUT } from '../wire/generate-content/native.ts';
 import { messagesOut } from '../wire/messages/outbound.ts';
 import { RESPONSES_OUT } from '../wire/responses/outbound.ts';
 import { anthropic } from './anthropic/anthropic.ts';
+import { OLLAMA_OUT } from '../wire/ollama-chat/native.ts';
+import { azure, azureAi } from './azure/azure.ts';
+import { bedrock } from './bedrock/bedrock.ts';
+import { cohere } from './cohere/cohere.ts';
 import { createDemo } from './demo/demo.ts';
 import { gemini } from './gemini/gemini.ts';
 import { vertex } from './gemini/vertex.ts';
 import { createHttpProvider } from './http-provider.ts';
+import { ollama } from './ollama/ollama.ts';
 import { compatibleProtocol } from './openai-compatible/openai-compatible.ts';
 import { openRealtimeBy, speaksRealtime } from './openai-compatible/realtime.ts';
 import { translating } from './translating.ts';
@@ -56,6 +71,21 @@ export function createProviders({ http, sockets, googleTokens }: ProviderTools):
       endpoint: MESSAGES,
       dialect: messagesOut({ maxTokens: Number(options['max_tokens'] ?? MAX_TOKENS) }),
     })),
+    translating(createHttpProvider(http, azure), ({ responses }) =>
+      responses === 'only'
+        ? { endpoint: RESPONSES, dialect: RESPONSES_OUT }
+        : { endpoint: CHAT_COMPLETIONS, dialect: OPENAI },
+    ),
+    translating(createHttpProvider(http, azureAi), () => ({ endpoint: CHAT_COMPLETIONS, dialect: COMPATIBLE })),
+    ...(['bedrock', 'bedrock_converse'] as const).map((name) =>
+      translating(createHttpProvider(http, bedrock(name)), () => ({ endpoint: CONVERSE, dialect: CONVERSE_OUT })),
+    ),
+    ...(['cohere', 'cohere_chat'] as const).map((name) =>
+      translating(createHttpProvider(http, cohere(name)), () => ({ endpoint: COHERE_CHAT, dialect: COHERE_OUT })),
+    ),
+    ...(['ollama', 'ollama_chat'] as const).map((name) =>
+      translating(createHttpProvider(http, ollama(name)), () => ({ endpoint: OLLAMA_CHAT, dialect: OLLAMA_OUT })),
+    ),
     translating(createDemo(), () => ({ endpoint: CHAT_COMPLETIONS, dialect: COMPATIBLE })),
   ];
 }

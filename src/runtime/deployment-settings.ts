@@ -42,23 +42,29 @@ const OPTIONS = [
 /** The same for what is not shown. */
 const SECRETS = ['aws_secret_access_key', 'aws_session_token', 'azure_ad_token', 'vertex_credentials'] as const;
 
-/** What the file leaves open, a known provider's own variables say. */
+/**
+ * What the file leaves open, a known provider's own variables say. Parts of one credential never come from two places: the
+ * secret of one account would sign for the name of another.
+ */
 export function toDeployment(
   entry: ModelEntry,
   index: number,
   about: { readonly dropParams: boolean; readonly env: NodeJS.ProcessEnv },
 ): Deployment {
   const { model_name: modelGroup, litellm_params: params, model_info: info } = entry;
-  const { provider, upstreamModel: named } = providerOf(params.model);
-  const [, api, upstreamModel = ''] = API_PREFIX.exec(named) ?? [];
+  const { provider, model: named } = providerOf(params.model);
+  const [, api, model = ''] = API_PREFIX.exec(named) ?? [];
   const responses = responsesOf(api, params.use_chat_completions_api, info?.mode);
   const vendor = vendorOf(provider);
+  const prefix = vendor?.modelPrefixes.find((one) => model.startsWith(one)) ?? '';
   const said = (name: string): string | null => {
     const value = params[name];
     if (typeof value === 'number') return String(value);
     return typeof value === 'string' && value !== '' ? value : null;
   };
-  const meant = settingsOf(vendor, said, about.env);
+  const signsInFile = Object.keys(vendor?.credentials ?? {}).some((name) => said(name) !== null);
+  const variables = { ...vendor?.settings, ...(signsInFile ? {} : vendor?.credentials) };
+  const meant = (name: string): string | null => said(name) ?? firstSet(variables[name] ?? [], about.env);
   const valuesOf = (names: readonly string[]): [string, string][] =>
     names.flatMap((name): [string, string][] => {
       const value = meant(name);
@@ -66,12 +72,12 @@ export function toDeployment(
     });
   const apiBase = params.api_base ?? (vendor && firstSet(vendor.baseVariables, about.env));
   const key = params.api_key ?? (vendor && firstSet(vendor.keyVariables, about.env));
-  const isWithheld = params.api_key === undefined && key !== null && !mayLearnKey(vendor, params.api_base);
+  const isWithheld = params.api_key === undefined && (signsInFile || !mayLearnKey(vendor, params.api_base));
   return {
     id: info?.id ?? `${modelGroup}#${index + 1}`,
     modelGroup,
     provider,
-    upstreamModel,
+    upstreamModel: model.slice(prefix.length),
     ...(responses === undefined ? {} : { responses }),
     apiBase: apiBase?.replace(/\/+$/, '') ?? null,
     apiKey: key === null || isWithheld ? null : new Secret(key),
@@ -100,25 +106,10 @@ function responsesOf(
 }
 
 /** `openai/gpt-4o` names provider and upstream model; a bare name is an OpenAI-compatible one, or our own `demo`. */
-function providerOf(model: string): Pick<Deployment, 'provider' | 'upstreamModel'> {
-  const slash = model.indexOf('/');
-  if (slash === -1) return { provider: model === 'demo' ? 'demo' : 'openai', upstreamModel: model };
-  return { provider: model.slice(0, slash), upstreamModel: model.slice(slash + 1) };
-}
-
-/**
- * A setting by its name: the file's, else the environment's. Parts of one credential never come from two places: the
- * secret of one account would sign for the name of another.
- */
-function settingsOf(
-  vendor: Vendor | null,
-  said: (name: string) => string | null,
-  env: NodeJS.ProcessEnv,
-): (name: string) => string | null {
-  const credentials = vendor?.credentials ?? {};
-  const isInFile = Object.keys(credentials).some((name) => said(name) !== null);
-  const variables = { ...vendor?.settings, ...(isInFile ? {} : credentials) };
-  return (name) => said(name) ?? firstSet(variables[name] ?? [], env);
+function providerOf(named: string): { readonly provider: string; readonly model: string } {
+  const slash = named.indexOf('/');
+  if (slash === -1) return { provider: named === 'demo' ? 'demo' : 'openai', model: named };
+  return { provider: named.slice(0, slash), model: named.slice(slash + 1) };
 }
 
 const firstSet = (names: readonly string[], env: NodeJS.ProcessEnv): string | null =>

@@ -84,6 +84,8 @@ export interface WholeAbout {
   readonly endpoint: Endpoint;
   /** The model name the caller asked for. */
   readonly model: string;
+  /** The caller's request, for answers whose form depends on it. */
+  readonly body: RequestBody;
   /** Most characters of the answer's text kept for the outcome; 0 keeps none. */
   readonly textLimit: number;
   /** An id of the upstream's as the caller gets to see it; as it is when absent. */

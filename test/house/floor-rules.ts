@@ -27,10 +27,10 @@ const FLOORS: Readonly<Record<string, Floor>> = {
     libraries: ['@mikro-orm/[^/]+', 'kysely', 'sqlite3', 'node:*'],
   },
   providers: {
-    rule: 'Providers see the domain and the formats; the HTTP client is passed in, and Stripe brings its own.',
+    rule: 'Providers see the domain and the formats; the HTTP client is passed in, Stripe brings its own, AWS is signed for.',
     from: '^src/providers/',
     floors: [DOMAIN, WIRE],
-    libraries: ['stripe'],
+    libraries: ['aws4fetch', 'stripe'],
   },
   runtime: {
     rule: 'The runtime room sees the domain and small libraries.',

@@ -8,6 +8,8 @@ export interface Vendor {
   readonly keyVariables: readonly string[];
   /** Whether it can be called without a credential, as a server of one's own can. */
   readonly keyOptional: boolean;
+  /** Words before a model's name that say nothing here: which of a vendor's interfaces the reference is to take. */
+  readonly modelPrefixes: readonly string[];
   /** Further settings of a deployment, each with the environment variables that may hold it. */
   readonly settings: Settings;
   /** Likewise what proves who calls, in place of a key. All of it comes from one place, the file or the environment. */
@@ -21,6 +23,7 @@ const vendor = (base: string | null, key: string, differing: Partial<Vendor> = {
   baseVariables: [key.replace(/_KEY$/, '_BASE')],
   keyVariables: [key],
   keyOptional: false,
+  modelPrefixes: [],
   settings: {},
   credentials: {},
   ...differing,
@@ -106,6 +109,23 @@ export type CompatibleVendor = keyof typeof COMPATIBLE_VENDORS;
 
 export const COMPATIBLE_NAMES = Object.keys(COMPATIBLE_VENDORS) as readonly CompatibleVendor[];
 
+/** Of the region in which most models are first; a deployment's own region takes its place. */
+const BEDROCK_BASE = 'https://bedrock-runtime.us-west-2.amazonaws.com';
+
+const BEDROCK = vendor(BEDROCK_BASE, 'AWS_BEARER_TOKEN_BEDROCK', {
+  baseVariables: ['AWS_BEDROCK_RUNTIME_ENDPOINT'],
+  modelPrefixes: ['converse/'],
+  settings: { aws_region_name: ['AWS_REGION_NAME', 'AWS_REGION', 'AWS_DEFAULT_REGION'] },
+  credentials: {
+    aws_access_key_id: ['AWS_ACCESS_KEY_ID'],
+    aws_secret_access_key: ['AWS_SECRET_ACCESS_KEY'],
+    aws_session_token: ['AWS_SESSION_TOKEN'],
+  },
+});
+
+const COHERE = vendor('https://api.cohere.com', 'COHERE_API_KEY', { keyVariables: ['COHERE_API_KEY', 'CO_API_KEY'] });
+const OLLAMA = local('http://localhost:11434', 'OLLAMA_API_KEY');
+
 /** Every provider that is reached over a network. */
 export const VENDORS = {
   ...COMPATIBLE_VENDORS,
@@ -121,12 +141,27 @@ export const VENDORS = {
     keyVariables: [],
     // The account of the machine it runs on may do.
     keyOptional: true,
+    modelPrefixes: [],
     settings: {
       vertex_project: ['VERTEXAI_PROJECT', 'GOOGLE_CLOUD_PROJECT'],
       vertex_location: ['VERTEXAI_LOCATION', 'VERTEX_LOCATION'],
     },
     credentials: { vertex_credentials: ['VERTEXAI_CREDENTIALS', 'GOOGLE_APPLICATION_CREDENTIALS'] },
   },
+  azure: vendor(null, 'AZURE_API_KEY', {
+    baseVariables: ['AZURE_API_BASE', 'AZURE_OPENAI_ENDPOINT'],
+    keyVariables: ['AZURE_API_KEY', 'AZURE_OPENAI_API_KEY'],
+    modelPrefixes: ['o_series/', 'gpt5_series/'],
+    settings: { api_version: ['AZURE_API_VERSION'] },
+    credentials: { azure_ad_token: ['AZURE_AD_TOKEN'] },
+  }),
+  azure_ai: vendor(null, 'AZURE_AI_API_KEY', { settings: { api_version: ['AZURE_AI_API_VERSION'] } }),
+  bedrock: BEDROCK,
+  bedrock_converse: BEDROCK,
+  cohere: COHERE,
+  cohere_chat: COHERE,
+  ollama: OLLAMA,
+  ollama_chat: OLLAMA,
 } as const satisfies Readonly<Record<string, Vendor>>;
 
 /** What is known of a provider; null for one nobody here knows. */

@@ -1,5 +1,5 @@
-/** The array that makes a JSON object an answer. */
-export type AnswerMember = 'choices' | 'data' | 'results' | 'candidates' | 'content' | 'output';
+/** The member that makes a JSON object an answer: an array, but for `output` and `message`. */
+export type AnswerMember = 'choices' | 'data' | 'results' | 'candidates' | 'content' | 'output' | 'message';
 
 /**
  * The words a conversation is put in on a wire. Callers and upstreams of different dialects are brought together by
@@ -166,4 +166,40 @@ export const GENERATE_CONTENT: Endpoint = {
   streams: true,
   operation: 'generate_content',
   callType: 'agenerate_content',
+};
+
+/** Bedrock's form of a chat, one for the models of all makers. */
+export const CONVERSE: Endpoint = {
+  path: '/converse',
+  dialect: 'converse',
+  asks: { member: 'messages', form: 'messages' },
+  needs: [],
+  answers: { member: 'output', form: 'answer of a conversation' },
+  streams: true,
+  operation: 'chat',
+  callType: 'acompletion',
+};
+
+/** Cohere's form of a chat. */
+export const COHERE_CHAT: Endpoint = {
+  path: '/v2/chat',
+  dialect: 'cohere-chat',
+  asks: { member: 'messages', form: 'messages' },
+  needs: [],
+  answers: { member: 'message', form: 'answer of a chat' },
+  streams: true,
+  operation: 'chat',
+  callType: 'acompletion',
+};
+
+/** Ollama's form of a chat. */
+export const OLLAMA_CHAT: Endpoint = {
+  path: '/api/chat',
+  dialect: 'ollama-chat',
+  asks: { member: 'messages', form: 'messages' },
+  needs: [],
+  answers: { member: 'message', form: 'answer of a chat' },
+  streams: true,
+  operation: 'chat',
+  callType: 'acompletion',
 };

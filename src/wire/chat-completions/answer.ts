@@ -23,8 +23,9 @@ export function factsOf(value: unknown): AnswerFacts {
   const answer = object(value);
   const reasons = list(answer['choices']).map((choice) => text(object(choice)['finish_reason']));
   return {
-    id: text(answer['id']),
-    model: text(answer['model']),
+    // Azure's first chunk, which only tells of its filters, has empty ones.
+    id: text(answer['id']) || null,
+    model: text(answer['model']) || null,
     finishReason: reasons.find((reason) => reason !== null) ?? null,
     usage: usageIn(answer) ?? (Array.isArray(answer['choices']) ? null : inputOf(answer['usage'])),
     error: errorOf(answer),

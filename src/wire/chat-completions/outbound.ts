@@ -17,14 +17,15 @@ function createChunkReader(): AnswerReader {
   return {
     read(data) {
       const deltas = deltasOfChunk(data);
-      if (begun) return deltas;
+      const begin = beginOf(data);
+      if (begun || (begin.id === null && deltas.length === 0)) return deltas;
       begun = true;
-      return [beginOf(data), ...deltas];
+      return [begin, ...deltas];
     },
   };
 }
 
-function beginOf(answer: unknown): AnswerStep {
+function beginOf(answer: unknown): Extract<AnswerStep, { kind: 'begin' }> {
   const { id, model } = factsOf(answer);
   return { kind: 'begin', id, model };
 }

@@ -64,11 +64,59 @@ describe('what the environment says of a provider', () => {
     expect(known('groq/x', { GROQ_API_KEY: '', GROQ_API_BASE: '' })).toEqual(NOTHING);
   });
 
+  it('is the whole of a credential for AWS, or nothing of it', () => {
+    const env = {
+      AWS_ACCESS_KEY_ID: 'id',
+      AWS_SECRET_ACCESS_KEY: 's',
+      AWS_SESSION_TOKEN: 't',
+      AWS_REGION: 'eu-west-1',
+    };
+    expect(known('bedrock/x', env)).toEqual({
+      ...NOTHING,
+      options: { aws_access_key_id: 'id', aws_region_name: 'eu-west-1' },
+      secrets: { aws_secret_access_key: 's', aws_session_token: 't' },
+    });
+    const file = { aws_access_key_id: 'other', aws_secret_access_key: 'o' };
+    const both = { ...env, AWS_BEARER_TOKEN_BEDROCK: 'b' };
+    expect(known('bedrock/x', both, file)).toEqual({
+      ...NOTHING,
+      options: { aws_access_key_id: 'other', aws_region_name: 'eu-west-1' },
+      secrets: { aws_secret_access_key: 'o' },
+    });
+    expect(known('bedrock/x', { AWS_BEARER_TOKEN_BEDROCK: 'b' }).apiKey).toBe('b');
+    expect(known('openai/x', env).secrets).toEqual({});
+  });
+
+  it('is what Azure needs: address, version, and a key or a token', () => {
+    const env = { AZURE_API_BASE: 'https://a.example', AZURE_API_VERSION: '2025-01-01', AZURE_API_KEY: 'k' };
+    expect(known('azure/x', env)).toEqual({
+      ...NOTHING,
+      apiBase: 'https://a.example',
+      apiKey: 'k',
+      options: { api_version: '2025-01-01' },
+    });
+    expect(known('azure/x', env, { azure_ad_token: 't' })).toMatchObject({
+      apiKey: null,
+      secrets: { azure_ad_token: 't' },
+    });
+  });
+
   it('says nothing of a provider nobody knows', () => {
     expect(known('acme/x', { ACME_API_KEY: 'k', OPENAI_API_KEY: 'k' }, { api_base: 'http://acme' })).toEqual({
       ...NOTHING,
       apiBase: 'http://acme',
     });
+  });
+});
+
+describe('the name of a model', () => {
+  it.each([
+    ['bedrock/converse/anthropic.claude-x', 'bedrock', 'anthropic.claude-x'],
+    ['bedrock/us-east-1/anthropic.claude-x', 'bedrock', 'us-east-1/anthropic.claude-x'],
+    ['azure/o_series/my-o3', 'azure', 'my-o3'],
+    ['openai/converse/x', 'openai', 'converse/x'],
+  ])('is without words that only tell the reference how to call it: %s', (model, provider, upstreamModel) => {
+    expect(deployment(model)).toMatchObject({ provider, upstreamModel });
   });
 });
 
@@ -103,6 +151,13 @@ describe('what is odd about a deployment', () => {
     ['groq/x', { GROQ_API_KEY: 'k' }, {}, null],
     ['groq/x', {}, { api_key: 'k' }, null],
     ['lm_studio/x', {}, {}, null],
+    ['bedrock/x', { AWS_ACCESS_KEY_ID: 'i', AWS_SECRET_ACCESS_KEY: 's' }, {}, null],
+    [
+      'bedrock/x',
+      {},
+      {},
+      'The model "m" has no key: set api_key, or one of AWS_BEARER_TOKEN_BEDROCK, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN.',
+    ],
     ['demo', {}, {}, null],
     ['acme/x', {}, { api_base: 'http://acme' }, null],
   ])('is told: %s %j %j', (model, env: Env, params, oddity) => {

@@ -1,0 +1,85 @@
+import type { Deployment } from '../../domain/chat/provider.ts';
+import type { Endpoint } from '../../domain/inference/endpoint.ts';
+import { openAiFrame } from '../../wire/chat-completions/native.ts';
+import { upstreamRequest } from '../../wire/chat-completions/request.ts';
+import type { NativeDialect } from '../../wire/dialect.ts';
+import { RESPONSES_FRAME } from '../../wire/responses/native.ts';
+import { upstreamResponseRequest } from '../../wire/responses/request.ts';
+import type { Protocol } from '../http-provider.ts';
+
+/** The latest version that is not a preview; streams count tokens from it on. */
+const API_VERSION = '2024-10-21';
+/** Versions that are words mean the interface which has no versions. */
+const UNVERSIONED = new Set(['v1', 'latest', 'preview']);
+
+const FRAME = openAiFrame();
+/** Chooses a model for every call, and says which. */
+const ROUTER_FRAME = openAiFrame({ keepsModel: true });
+const ROUTER = /^model[-_]router(\/|$)/;
+
+/** Models of OpenAI that Azure hosts, each in a deployment of an account. */
+export const azure: Protocol = {
+  name: 'azure',
+  dialectOf,
+  prepare(deployment, request) {
+    const model = deployment.upstreamModel.replace(/^model_router\//, '');
+    return {
+      url: addressOf(deployment, model, request.endpoint),
+      headers: headersOf(deployment),
+      body:
+        request.endpoint.dialect === 'responses'
+          ? upstreamResponseRequest(request, model)
+          : upstreamRequest(request, model),
+    };
+  },
+};
+
+/** Models of other makers that Azure hosts. */
+export const azureAi: Protocol = {
+  name: 'azure_ai',
+  dialectOf,
+  prepare(deployment, request) {
+    const base = deployment.apiBase ?? '';
+    const path = base.endsWith('.services.ai.azure.com')
+      ? `${base}/models${request.endpoint.path}`
+      : `${base}${request.endpoint.path}`;
+    const version = deployment.options['api_version'];
+    return {
+      url: version === undefined ? path : `${path}?api-version=${encodeURIComponent(version)}`,
+      headers: headersOf(deployment),
+      body: upstreamRequest(request, deployment.upstreamModel.replace(/^model_router\//, '')),
+    };
+  },
+};
+
+function dialectOf({ dialect }: Endpoint, { provider, upstreamModel, responses }: Deployment): NativeDialect | null {
+  // Which deployments answer there, only their owner knows.
+  if (dialect === 'responses' && provider === 'azure')
+    return responses === 'only' || responses === 'also' ? RESPONSES_FRAME : null;
+  if (dialect !== null && responses === 'only') return null;
+  if (dialect !== null && dialect !== 'chat-completions' && dialect !== 'completions') return null;
+  return ROUTER.test(upstreamModel) ? ROUTER_FRAME : FRAME;
+}
+
+/** The address of an endpoint. The older interface names the deployment in the path, the newer one in the body. */
+function addressOf({ apiBase, options }: Deployment, model: string, { path }: Endpoint): string {
+  const base = apiBase ?? '';
+  const version = options['api_version'];
+  const suffix = version === undefined || version === 'v1' ? '' : `?api-version=${encodeURIComponent(version)}`;
+  if (base.endsWith('/openai/v1')) return `${base}${path}${suffix}`;
+  if (version !== undefined && UNVERSIONED.has(version)) return `${base}/openai/v1${path}${suffix}`;
+  const versioned = `${path}?api-version=${encodeURIComponent(version ?? API_VERSION)}`;
+  if (path === '/responses') return `${base}/openai${versioned}`;
+  if (base.includes('/openai/deployments/')) return `${base}${versioned}`;
+  return `${base}/openai/deployments/${encodeURIComponent(model)}${versioned}`;
+}
+
+/** By key, or else by a token of Microsoft's directory. */
+function headersOf({ apiKey, secrets }: Deployment): Readonly<Record<string, string>> {
+  const token = secrets['azure_ad_token'];
+  return {
+    'content-type': 'application/json',
+    ...(apiKey === null ? {} : { 'api-key': apiKey.reveal() }),
+    ...(apiKey === null && token ? { authorization: `Bearer ${token.reveal()}` } : {}),
+  };
+}

@@ -1,0 +1,32 @@
+import { AwsV4Signer } from 'aws4fetch';
+
+/** Who calls AWS. */
+export interface AwsCredentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  /** Of credentials that are lent for a time. */
+  readonly sessionToken: string | null;
+}
+
+/** The headers of a POST, with those that prove who sent it (Signature Version 4). */
+export async function signedHeaders(
+  call: { readonly url: string; readonly headers: Readonly<Record<string, string>>; readonly body: Uint8Array },
+  credentials: AwsCredentials,
+  { region, at }: { readonly region: string; readonly at: Date },
+): Promise<Readonly<Record<string, string>>> {
+  const { accessKeyId, secretAccessKey, sessionToken } = credentials;
+  const signer = new AwsV4Signer({
+    method: 'POST',
+    url: call.url,
+    headers: call.headers,
+    body: call.body as Uint8Array<ArrayBuffer>,
+    accessKeyId,
+    secretAccessKey,
+    ...(sessionToken === null ? {} : { sessionToken }),
+    service: 'bedrock',
+    allHeaders: true,
+    region,
+    datetime: at.toISOString().replace(/[:-]|\.\d{3}/g, ''),
+  });
+  return Object.fromEntries((await signer.sign()).headers);
+}

@@ -1,0 +1,62 @@
+import type { ModelRequest } from '../../domain/chat/chat.ts';
+import type { Deployment } from '../../domain/chat/provider.ts';
+import type { Endpoint } from '../../domain/inference/endpoint.ts';
+import { openAiFrame } from '../../wire/chat-completions/native.ts';
+import { upstreamRequest } from '../../wire/chat-completions/request.ts';
+import { COHERE_EMBEDDINGS, COHERE_NATIVE } from '../../wire/cohere-chat/native.ts';
+import type { NativeDialect } from '../../wire/dialect.ts';
+import { textsToEmbed } from '../../wire/embeddings/answer.ts';
+import { given } from '../../wire/json/write.ts';
+import type { Protocol } from '../http-provider.ts';
+
+const COHERE_BASE = 'https://api.cohere.com';
+const RERANK_FRAME = openAiFrame();
+
+/** Cohere's second version: chat, embeddings, and the reranking that others took over. */
+export function cohere(name: 'cohere' | 'cohere_chat'): Protocol {
+  return {
+    name,
+    dialectOf,
+    prepare(deployment, request) {
+      const { apiKey } = deployment;
+      return {
+        url: `${baseOf(deployment)}${pathOf(request.endpoint)}`,
+        headers: {
+          'content-type': 'application/json',
+          ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey.reveal()}` }),
+        },
+        body: bodyOf(deployment, request),
+      };
+    },
+  };
+}
+
+function dialectOf({ dialect, operation }: Endpoint): NativeDialect | null {
+  if (dialect === 'cohere-chat') return COHERE_NATIVE;
+  if (operation === 'embeddings') return COHERE_EMBEDDINGS;
+  return operation === 'rerank' ? RERANK_FRAME : null;
+}
+
+/** An address may be given with a version, or with that of an endpoint of the first version. */
+const baseOf = ({ apiBase }: Deployment): string => (apiBase ?? COHERE_BASE).replace(/\/v\d(\/.*)?$/, '');
+
+function pathOf({ operation, path }: Endpoint): string {
+  if (operation === 'embeddings') return '/v2/embed';
+  return operation === 'rerank' ? '/v2/rerank' : path;
+}
+
+function bodyOf({ upstreamModel }: Deployment, request: ModelRequest): Uint8Array {
+  const { endpoint, body, bytes } = request;
+  if (endpoint.dialect === 'cohere-chat') return bytes;
+  if (endpoint.operation === 'rerank') return upstreamRequest(request, upstreamModel);
+  const asked = given({
+    model: upstreamModel,
+    texts: textsToEmbed(body),
+    // What a text is embedded for is not said in OpenAI's words; Cohere's own word is taken where it stands.
+    input_type: body['input_type'] ?? 'search_document',
+    embedding_types: ['float'],
+    output_dimension: body['dimensions'],
+    truncate: body['truncate'],
+  });
+  return Buffer.from(JSON.stringify(asked));
+}

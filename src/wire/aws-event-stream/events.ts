@@ -1,0 +1,42 @@
+import { isObject, parseJson, text } from '../json/fields.ts';
+import { eventText, type Reframer } from '../sse/reframed.ts';
+import { createMessageReader } from './messages.ts';
+
+/**
+ * AWS's binary event streams as server-sent events: each named by its type, its data the JSON payload. A failure becomes
+ * an event `exception` whose data is `{exception, message}`.
+ */
+export function createMessageReframer(): Reframer {
+  const messages = createMessageReader();
+  return {
+    add: (chunk) =>
+      messages
+        .add(chunk)
+        .map(({ headers, payload }) => {
+          switch (headers[':message-type']) {
+            case 'event':
+              return eventText(oneLine(payload), headers[':event-type'] ?? null);
+            case 'exception':
+              return exceptionText(headers[':exception-type'] ?? 'exception', messageOf(payload));
+            default:
+              return exceptionText(headers[':error-code'] ?? 'error', headers[':error-message'] ?? '');
+          }
+        })
+        .join(''),
+    end() {
+      if (messages.waiting > 0) throw new RangeError('it ended inside a message');
+      return '';
+    },
+  };
+}
+
+/** JSON means the same without the line breaks between its values. */
+const oneLine = (json: Buffer): string => json.toString('utf8').replace(/[\r\n]+/g, ' ');
+
+const exceptionText = (exception: string, message: string): string =>
+  eventText(JSON.stringify({ exception, message }), 'exception');
+
+function messageOf(payload: Buffer): string {
+  const value = parseJson(payload);
+  return (isObject(value) ? (text(value['message']) ?? text(value['Message'])) : null) ?? payload.toString('utf8');
+}

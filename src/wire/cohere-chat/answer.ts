@@ -1,0 +1,108 @@
+import type { AnswerStep } from '../../domain/chat/answer-step.ts';
+import type { AnswerError, AnswerReader } from '../dialect.ts';
+import { count, type Fields, isObject, list, object, text } from '../json/fields.ts';
+
+/** Why an answer ended, in OpenAI's words. */
+const REASONS: Readonly<Record<string, string>> = { MAX_TOKENS: 'length', TOOL_CALL: 'tool_calls' };
+/** Ends that are failures, and the statuses they would have had. */
+const FAILURES: Readonly<Record<string, string>> = { ERROR: '500', ERROR_TOXIC: '500', TIMEOUT: '504' };
+
+/** The failure that a body is, or that ends an answer. */
+export function errorOf(value: unknown): AnswerError | null {
+  const answer = object(value);
+  const { message } = answer;
+  if (typeof message === 'string') return { message, type: null, param: null, code: null };
+  const ended = object(answer['type'] === 'message-end' ? answer['delta'] : answer);
+  const reason = text(ended['finish_reason']);
+  const code = reason === null ? undefined : FAILURES[reason];
+  if (code === undefined || reason === null) return null;
+  return { message: text(ended['error']) ?? `The answer ended with ${reason}.`, type: reason, param: null, code };
+}
+
+export const isAnswer = (value: unknown): boolean => isObject(object(value)['message']);
+
+/** What is billed; what was read by the model besides is not. */
+function usageSteps(value: unknown): readonly AnswerStep[] {
+  const usage = object(value);
+  const billed = object(usage['billed_units']);
+  const tokens = object(usage['tokens']);
+  const inputTokens = count(billed['input_tokens']) ?? count(tokens['input_tokens']);
+  const outputTokens = count(billed['output_tokens']) ?? count(tokens['output_tokens']);
+  if (inputTokens === null && outputTokens === null) return [];
+  const cacheReadTokens = Math.min(count(usage['cached_tokens']) ?? 0, inputTokens ?? 0);
+  return [
+    {
+      kind: 'usage',
+      usage: {
+        inputTokens: inputTokens ?? 0,
+        outputTokens: outputTokens ?? 0,
+        cacheReadTokens,
+        cacheWriteTokens: 0,
+        reasoningTokens: 0,
+      },
+    },
+  ];
+}
+
+const finishOf = (reason: unknown): readonly AnswerStep[] =>
+  typeof reason === 'string' ? [{ kind: 'finish', reason: REASONS[reason] ?? 'stop' }] : [];
+
+const saidOf = (kind: 'text' | 'reasoning', value: unknown): readonly AnswerStep[] =>
+  typeof value === 'string' && value !== '' ? [{ kind, text: value }] : [];
+
+function callOf(item: unknown, index: number): AnswerStep {
+  const call = object(item);
+  const { name, arguments: piece } = object(call['function']);
+  return { kind: 'toolCall', index, id: text(call['id']), name: text(name), arguments: text(piece) ?? '' };
+}
+
+const contentSteps = (content: Fields): readonly AnswerStep[] => [
+  ...saidOf('reasoning', content['thinking']),
+  ...saidOf('text', content['text']),
+];
+
+/** The steps of a whole answer. Where its words come from (`citations`) has no place in other dialects. */
+export function stepsOf(answer: unknown): readonly AnswerStep[] {
+  const { id, message, finish_reason: reason, usage } = object(answer);
+  const { content, tool_plan: plan, tool_calls: calls } = object(message);
+  return [
+    { kind: 'begin', id: text(id), model: null },
+    ...saidOf('reasoning', plan),
+    ...list(content).flatMap((item) => contentSteps(object(item))),
+    ...list(calls).map(callOf),
+    ...finishOf(reason ?? 'COMPLETE'),
+    ...usageSteps(usage),
+  ];
+}
+
+/** Reads a streamed answer: every event names its type. */
+export function createCohereReader(): AnswerReader {
+  let calls = 0;
+  return {
+    read(data) {
+      const event = object(data);
+      const delta = object(event['delta']);
+      const message = object(delta['message']);
+      switch (event['type']) {
+        case 'message-start':
+          return [{ kind: 'begin', id: text(event['id']), model: null }];
+        case 'content-start':
+        case 'content-delta':
+          return contentSteps(object(message['content']));
+        case 'tool-plan-delta':
+          return saidOf('reasoning', message['tool_plan']);
+        case 'tool-call-start':
+          calls += 1;
+          return [callOf(message['tool_calls'], calls - 1)];
+        case 'tool-call-delta': {
+          const piece = callOf(message['tool_calls'], calls - 1);
+          return calls === 0 || piece.kind !== 'toolCall' ? [] : [{ ...piece, id: null, name: null }];
+        }
+        case 'message-end':
+          return [...finishOf(delta['finish_reason']), ...usageSteps(delta['usage'])];
+        default:
+          return [];
+      }
+    },
+  };
+}

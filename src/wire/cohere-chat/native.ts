@@ -1,0 +1,25 @@
+import type { NativeDialect, OutboundDialect } from '../dialect.ts';
+import { embeddingsAnswer } from '../embeddings/answer.ts';
+import { count, isObject, list, object, parseJson } from '../json/fields.ts';
+import { upstreamOnly } from '../upstream-only.ts';
+import { createCohereReader, errorOf, isAnswer, stepsOf } from './answer.ts';
+import { writeCohere } from './write-request.ts';
+
+/** Cohere's chat, for callers of every dialect. */
+export const COHERE_OUT: OutboundDialect = { writeRequest: writeCohere, reader: createCohereReader, stepsOf };
+
+export const COHERE_NATIVE: NativeDialect = upstreamOnly({ outbound: COHERE_OUT, errorOf, isAnswer });
+
+/** Cohere's vectors, in OpenAI's frame. */
+export const COHERE_EMBEDDINGS: NativeDialect = {
+  ...COHERE_NATIVE,
+  whole(bytes, { model, body }) {
+    const value = object(parseJson(bytes));
+    const error = errorOf(value);
+    if (error !== null) return { error };
+    const vectors = object(value['embeddings'])['float'];
+    if (!isObject(value) || !Array.isArray(vectors)) return null;
+    const billed = object(object(value['meta'])['billed_units']);
+    return embeddingsAnswer({ vectors: list(vectors), inputTokens: count(billed['input_tokens']), model, body });
+  },
+};

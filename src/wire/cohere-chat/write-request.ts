@@ -1,0 +1,131 @@
+import type {
+  AssistantPart,
+  CacheMark,
+  Losses,
+  NeutralChat,
+  NeutralMessage,
+  OutputForm,
+  Reasoning,
+  TextPart,
+  ToolResult,
+  UserPart,
+} from '../../domain/chat/neutral-chat.ts';
+import { thoughtBudgetOf } from '../../domain/chat/reasoning.ts';
+import type { RequestBody } from '../../domain/inference/askable.ts';
+import { addressOf } from '../data-url.ts';
+import type { Fields } from '../json/fields.ts';
+import { given } from '../json/write.ts';
+
+/** A chat as a request of Cohere's second version. */
+export function writeCohere(chat: NeutralChat, losses: Losses): RequestBody {
+  if (chat.parallelToolCalls === false) losses.essential('parallel_tool_calls');
+  if (chat.endUser !== null) losses.hint('user');
+  return given({
+    model: chat.model,
+    stream: chat.stream,
+    messages: chat.messages.flatMap((message, index) => writeMessage(message, `messages[${index}]`, losses)),
+    ...writeTools(chat),
+    max_tokens: chat.maxOutputTokens,
+    temperature: chat.temperature,
+    p: chat.topP,
+    k: chat.topK,
+    stop_sequences: chat.stop.length === 0 ? null : chat.stop,
+    seed: chat.seed,
+    frequency_penalty: chat.frequencyPenalty,
+    presence_penalty: chat.presencePenalty,
+    response_format: chat.outputForm === null ? null : writeOutputForm(chat.outputForm),
+    thinking: chat.reasoning === null ? null : writeReasoning(chat.reasoning),
+  });
+}
+
+function writeTools({ tools, toolChoice }: NeutralChat): Fields {
+  // Which tool must be called cannot be said, but the others can be left out.
+  const offered = toolChoice?.mode === 'tool' ? tools.filter(({ name }) => name === toolChoice.name) : tools;
+  const choice = { auto: null, none: 'NONE', required: 'REQUIRED', tool: 'REQUIRED' }[toolChoice?.mode ?? 'auto'];
+  if (offered.length === 0) return {};
+  return {
+    tools: offered.map(({ name, description, parameters }) => ({
+      type: 'function',
+      function: given({ name, description, parameters }),
+    })),
+    ...(offered.some(({ strict }) => strict === true) ? { strict_tools: true } : {}),
+    tool_choice: choice,
+  };
+}
+
+function writeMessage(message: NeutralMessage, where: string, losses: Losses): readonly Fields[] {
+  switch (message.role) {
+    case 'system':
+      for (const { cached } of message.content) noteMark(cached, where, losses);
+      return [{ role: 'system', content: message.content.map(({ text }) => text).join('\n\n') }];
+    case 'user':
+      return [{ role: 'user', content: writeParts(message.content, where, losses) }];
+    case 'assistant':
+      return [writeAnswer(message.content, where, losses)];
+    case 'tool':
+      return message.results.map((result) => writeResult(result, where, losses));
+  }
+}
+
+function writeParts(parts: readonly UserPart[], where: string, losses: Losses): string | readonly Fields[] {
+  const [only] = parts;
+  if (parts.length === 1 && only?.kind === 'text' && only.cached === undefined) return only.text;
+  return parts.flatMap((part, index): readonly Fields[] => {
+    const at = `${where}.content[${index}]`;
+    if (part.kind !== 'audio') noteMark(part.cached, at, losses);
+    if (part.kind === 'text') return [{ type: 'text', text: part.text }];
+    const url = part.kind === 'image' ? addressOf(part.source) : null;
+    if (part.kind === 'image' && url !== null)
+      return [{ type: 'image_url', image_url: given({ url, detail: part.detail }) }];
+    losses.essential(at);
+    return [];
+  });
+}
+
+/** What the model planned to do with tools goes back as its plan. */
+function writeAnswer(parts: readonly AssistantPart[], where: string, losses: Losses): Fields {
+  const said = parts.filter((part): part is TextPart => part.kind === 'text');
+  for (const { cached } of said) noteMark(cached, where, losses);
+  const refused = parts.flatMap((part) => (part.kind === 'refusal' ? [part.text] : []));
+  const thought = parts.flatMap((part) => (part.kind === 'reasoning' ? [part.text] : [])).join('');
+  const calls = parts.flatMap((part) => (part.kind === 'toolCall' ? [part] : []));
+  if (thought !== '' && calls.length === 0) losses.hint(`${where}.reasoning`);
+  const content = [...said.map(({ text }) => text), ...refused].join('');
+  return given({
+    role: 'assistant',
+    content: content === '' ? null : content,
+    tool_plan: thought !== '' && calls.length > 0 ? thought : null,
+    tool_calls:
+      calls.length === 0
+        ? null
+        : calls.map(({ id, name, arguments: text }) => ({
+            id,
+            type: 'function',
+            function: { name, arguments: text === '' ? '{}' : text },
+          })),
+  });
+}
+
+function writeResult({ callId, content, cached }: ToolResult, where: string, losses: Losses): Fields {
+  noteMark(cached, where, losses);
+  const texts = content.flatMap((part, index) => {
+    if (part.kind === 'text') return [part.text];
+    losses.essential(`${where}.content[${index}]`);
+    return [];
+  });
+  return { role: 'tool', tool_call_id: callId, content: texts.join('\n') };
+}
+
+function noteMark(mark: CacheMark | undefined, where: string, losses: Losses): void {
+  if (mark !== undefined) losses.hint(`${where}.cache_control`);
+}
+
+function writeOutputForm(output: OutputForm): Fields {
+  if (output.form === 'text') return { type: 'text' };
+  return given({ type: 'json_object', json_schema: output.form === 'schema' ? output.schema : null });
+}
+
+function writeReasoning(reasoning: Reasoning): Fields {
+  if (reasoning.effort === 'none') return { type: 'disabled' };
+  return given({ type: 'enabled', token_budget: thoughtBudgetOf(reasoning) });
+}

@@ -1,0 +1,13 @@
+import type { NativeDialect, OutboundDialect } from '../dialect.ts';
+import { upstreamOnly } from '../upstream-only.ts';
+import { createConverseReader, errorOf, isAnswer, stepsOf } from './answer.ts';
+import { writeConverse } from './write-request.ts';
+
+/** Bedrock's Converse, for callers of every dialect. */
+export const CONVERSE_OUT: OutboundDialect = {
+  writeRequest: writeConverse,
+  reader: createConverseReader,
+  stepsOf,
+};
+
+export const CONVERSE_NATIVE: NativeDialect = upstreamOnly({ outbound: CONVERSE_OUT, errorOf, isAnswer });

@@ -1,0 +1,129 @@
+import type {
+  AssistantPart,
+  CacheMark,
+  Losses,
+  NeutralMessage,
+  ReasoningPart,
+  Source,
+  ToolResult,
+  UserPart,
+} from '../../domain/chat/neutral-chat.ts';
+import type { Fields } from '../json/fields.ts';
+import { argumentsOf, given } from '../json/write.ts';
+
+/** Formats of documents by their media types. */
+const DOCUMENTS: Readonly<Record<string, string>> = {
+  'application/pdf': 'pdf',
+  'text/csv': 'csv',
+  'application/msword': 'doc',
+  'application/vnd.openxmlformats-officedocument.wordprocessingml.document': 'docx',
+  'application/vnd.ms-excel': 'xls',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'xlsx',
+  'text/html': 'html',
+  'text/plain': 'txt',
+  'text/markdown': 'md',
+};
+const IMAGE = /^image\/(png|jpeg|gif|webp)$/;
+
+/** Writes the blocks of messages. */
+export interface BlockWriter {
+  blocksOf(message: Exclude<NeutralMessage, { role: 'system' }>, where: string): readonly Fields[];
+}
+
+export function createBlockWriter(losses: Losses): BlockWriter {
+  /** Names of documents so far: no two may be alike. */
+  const names = new Set<string>();
+
+  function writeShown(part: UserPart, where: string): readonly Fields[] {
+    const block = part.kind === 'text' ? textBlock(part.text) : sourceBlock(part, part.source, where);
+    return part.kind === 'audio' ? block : [...block, ...cachePoint(part.cached)];
+  }
+
+  function sourceBlock(part: Exclude<UserPart, { kind: 'text' }>, source: Source, where: string): readonly Fields[] {
+    const held = heldAt(source);
+    if (held !== null && part.kind === 'image') {
+      const format = IMAGE.exec(mediaTypeOf(source))?.[1];
+      if (part.detail !== null && part.detail !== 'auto') losses.hint(`${where}.detail`);
+      if (format !== undefined) return [{ image: { format, source: held } }];
+    }
+    if (held !== null && part.kind === 'file') {
+      const format = DOCUMENTS[mediaTypeOf(source)];
+      if (format !== undefined) return [{ document: { format, name: documentName(part.name, names), source: held } }];
+    }
+    losses.essential(where);
+    return [];
+  }
+
+  function writeSaid(part: AssistantPart, where: string): readonly Fields[] {
+    switch (part.kind) {
+      case 'text':
+        return [...textBlock(part.text), ...cachePoint(part.cached)];
+      case 'refusal':
+        return textBlock(part.text);
+      case 'toolCall':
+        return [{ toolUse: { toolUseId: part.id, name: part.name, input: argumentsOf(part.arguments) } }];
+      case 'reasoning':
+        return writeThought(part, where);
+    }
+  }
+
+  function writeThought({ text, proof, redacted }: ReasoningPart, where: string): readonly Fields[] {
+    // Thoughts without proof are refused.
+    if (proof === null) {
+      losses.hint(`${where}.reasoning`);
+      return [];
+    }
+    return [
+      { reasoningContent: redacted ? { redactedContent: proof } : { reasoningText: { text, signature: proof } } },
+    ];
+  }
+
+  function writeResult({ callId, content, failed, cached }: ToolResult, where: string): readonly Fields[] {
+    const shown = content.flatMap((part, index) => writeShown(part, `${where}.content[${index}]`));
+    const status = failed ? 'error' : null;
+    return [{ toolResult: given({ toolUseId: callId, content: shown, status }) }, ...cachePoint(cached)];
+  }
+
+  return {
+    blocksOf(message, where) {
+      switch (message.role) {
+        case 'user':
+          return message.content.flatMap((part, index) => writeShown(part, `${where}.content[${index}]`));
+        case 'assistant':
+          return message.content.flatMap((part) => writeSaid(part, where));
+        case 'tool':
+          return message.results.flatMap((result) => writeResult(result, where));
+      }
+    },
+  };
+}
+
+/** A mark after what is to be cached. */
+export const cachePoint = (mark: CacheMark | undefined): readonly Fields[] =>
+  mark === undefined ? [] : [{ cachePoint: given({ type: 'default', ttl: mark.ttl }) }];
+
+/** A text of nothing but blanks is refused. */
+const textBlock = (text: string): readonly Fields[] => (text.trim() === '' ? [] : [{ text }]);
+
+const mediaTypeOf = (source: Source): string => (source.form === 'id' ? '' : (source.mediaType ?? '')).toLowerCase();
+
+/** Bytes at hand or in a bucket; Bedrock fetches nothing from elsewhere. */
+function heldAt(source: Source): Fields | null {
+  if (source.form === 'data') return { bytes: source.base64 };
+  return source.form === 'url' && source.url.startsWith('s3://') ? { s3Location: { uri: source.url } } : null;
+}
+
+/** A name of the letters that are allowed in one, unlike those before it. */
+function documentName(wanted: string | null, taken: Set<string>): string {
+  const plain = (wanted ?? 'document')
+    .replace(/\.[A-Za-z0-9]+$/, '')
+    .replace(/[^A-Za-z0-9\s\-()[\]]+/g, '-')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, 180);
+  const base = plain === '' ? 'document' : plain;
+  let name = base;
+  for (let number = 2; taken.has(name); number += 1) name = `${base} (${number})`;
+  taken.add(name);
+  return name;
+}

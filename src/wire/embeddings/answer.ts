@@ -1,0 +1,54 @@
+import type { Usage } from '../../domain/chat/chat.ts';
+import type { RequestBody } from '../../domain/inference/askable.ts';
+import type { WholeAnswer } from '../dialect.ts';
+import { list } from '../json/fields.ts';
+import { malformed } from '../malformed.ts';
+
+/** Vectors of another vendor as OpenAI's list of embeddings. */
+export function embeddingsAnswer(about: {
+  readonly vectors: readonly unknown[];
+  /** Tokens that were read; null where the vendor does not count them. */
+  readonly inputTokens: number | null;
+  /** The name the caller asked for. */
+  readonly model: string;
+  readonly body: RequestBody;
+}): WholeAnswer {
+  const { vectors, inputTokens, model, body } = about;
+  const inBase64 = body['encoding_format'] === 'base64';
+  const tokens = inputTokens ?? 0;
+  const usage: Usage | null =
+    inputTokens === null
+      ? null
+      : { inputTokens, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
+  const answer = {
+    object: 'list',
+    data: vectors.map((vector, index) => ({
+      object: 'embedding',
+      index,
+      embedding: inBase64 ? base64Of(list(vector)) : vector,
+    })),
+    model,
+    usage: { prompt_tokens: tokens, total_tokens: tokens },
+  };
+  return {
+    bytes: Buffer.from(JSON.stringify(answer)),
+    outcome: { responseId: null, responseModel: null, finishReason: null, usage, failure: null, text: null },
+    deltas: () => (usage === null ? [] : [{ kind: 'usage', usage }]),
+  };
+}
+
+/** Numbers of four bytes, the lowest first. */
+function base64Of(vector: readonly unknown[]): string {
+  const bytes = Buffer.alloc(vector.length * 4);
+  vector.forEach((value, index) => bytes.writeFloatLE(Number(value), index * 4));
+  return bytes.toString('base64');
+}
+
+/** The texts that are to be embedded. Throws InvalidInput for tokens: they are one vendor's own. */
+export function textsToEmbed(body: RequestBody): readonly string[] {
+  const { input } = body;
+  const texts = Array.isArray(input) ? input : [input];
+  if (!texts.every((one) => typeof one === 'string'))
+    throw malformed('input', 'a text or a list of texts for this model');
+  return texts;
+}

@@ -1,0 +1,37 @@
+import { asBuffer } from './json/members.ts';
+import { eventText, type Reframer } from './sse/reframed.ts';
+
+const LF = 0x0a;
+/** Most bytes one line may have before its stream counts as garbage. */
+const LINE_LIMIT = 32 * 1024 * 1024;
+
+/** Lines of JSON as server-sent events. */
+export function createLineReframer(): Reframer {
+  let held: Buffer[] = [];
+  let heldBytes = 0;
+  const eventsOf = (lines: string): string =>
+    lines
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => line !== '')
+      .map((line) => eventText(line))
+      .join('');
+  return {
+    add(chunk) {
+      const bytes = asBuffer(chunk);
+      const last = bytes.lastIndexOf(LF);
+      if (last === -1) {
+        held.push(bytes);
+        heldBytes += bytes.length;
+        if (heldBytes > LINE_LIMIT) throw new RangeError(`a line has more than ${LINE_LIMIT} bytes`);
+        return '';
+      }
+      // Cut at line ends only: a character never spans two lines.
+      const whole = Buffer.concat([...held, bytes.subarray(0, last)]).toString('utf8');
+      held = [bytes.subarray(last + 1)];
+      heldBytes = bytes.length - last - 1;
+      return eventsOf(whole);
+    },
+    end: () => eventsOf(Buffer.concat(held).toString('utf8')),
+  };
+}

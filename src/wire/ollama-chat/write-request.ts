@@ -1,0 +1,115 @@
+import type {
+  CacheMark,
+  Losses,
+  NeutralChat,
+  NeutralMessage,
+  OutputForm,
+  Reasoning,
+  UserPart,
+} from '../../domain/chat/neutral-chat.ts';
+import { effortOf } from '../../domain/chat/reasoning.ts';
+import type { RequestBody } from '../../domain/inference/askable.ts';
+import type { Fields } from '../json/fields.ts';
+import { argumentsOf, given } from '../json/write.ts';
+
+/** A chat as a request of Ollama's own interface. */
+export function writeOllama(chat: NeutralChat, losses: Losses): RequestBody {
+  if (chat.parallelToolCalls === false) losses.essential('parallel_tool_calls');
+  if (chat.endUser !== null) losses.hint('user');
+  const { toolChoice } = chat;
+  if (toolChoice?.mode === 'required' || toolChoice?.mode === 'tool') losses.essential('tool_choice');
+  const tools = toolChoice?.mode === 'none' ? [] : chat.tools;
+  const options = given({
+    num_predict: chat.maxOutputTokens,
+    temperature: chat.temperature,
+    top_p: chat.topP,
+    top_k: chat.topK,
+    stop: chat.stop.length === 0 ? null : chat.stop,
+    seed: chat.seed,
+    frequency_penalty: chat.frequencyPenalty,
+    presence_penalty: chat.presencePenalty,
+  });
+  return given({
+    model: chat.model,
+    // It streams unless it is told not to.
+    stream: chat.stream,
+    messages: writeMessages(chat.messages, losses),
+    tools:
+      tools.length === 0
+        ? null
+        : tools.map(({ name, description, parameters }) => ({
+            type: 'function',
+            function: given({ name, description, parameters }),
+          })),
+    options: Object.keys(options).length === 0 ? null : options,
+    format: chat.outputForm === null ? null : writeOutputForm(chat.outputForm),
+    think: chat.reasoning === null ? null : writeReasoning(chat.reasoning),
+  });
+}
+
+function writeMessages(messages: readonly NeutralMessage[], losses: Losses): readonly Fields[] {
+  const names = new Map<string, string>();
+  return messages.flatMap((message, index): readonly Fields[] => {
+    const where = `messages[${index}]`;
+    switch (message.role) {
+      case 'system':
+        return [{ role: 'system', ...writeParts(message.content, where, losses) }];
+      case 'user':
+        return [{ role: 'user', ...writeParts(message.content, where, losses) }];
+      case 'tool':
+        return message.results.map(({ callId, content, cached }) => {
+          noteMark(cached, where, losses);
+          // A result names the tool here, not the call.
+          return { role: 'tool', tool_name: names.get(callId) ?? callId, ...writeParts(content, where, losses) };
+        });
+      case 'assistant': {
+        const calls = message.content.flatMap((part) => (part.kind === 'toolCall' ? [part] : []));
+        for (const { id, name } of calls) names.set(id, name);
+        const textOf = (...kinds: readonly string[]): string =>
+          message.content.map((part) => ('text' in part && kinds.includes(part.kind) ? part.text : '')).join('');
+        for (const part of message.content) if (part.kind === 'text') noteMark(part.cached, where, losses);
+        return [
+          given({
+            role: 'assistant',
+            content: textOf('text', 'refusal'),
+            thinking: textOf('reasoning') || null,
+            tool_calls:
+              calls.length === 0
+                ? null
+                : calls.map(({ name, arguments: text }) => ({ function: { name, arguments: argumentsOf(text) } })),
+          }),
+        ];
+      }
+    }
+  });
+}
+
+/** The text of a message, and the pictures beside it. */
+function writeParts(parts: readonly UserPart[], where: string, losses: Losses): Fields {
+  const images: string[] = [];
+  const texts: string[] = [];
+  parts.forEach((part, index) => {
+    const at = `${where}.content[${index}]`;
+    if (part.kind !== 'audio') noteMark(part.cached, at, losses);
+    if (part.kind === 'text') texts.push(part.text);
+    else if (part.kind === 'image' && part.source.form === 'data') images.push(part.source.base64);
+    else losses.essential(at);
+  });
+  return given({ content: texts.join('\n'), images: images.length === 0 ? null : images });
+}
+
+function noteMark(mark: CacheMark | undefined, where: string, losses: Losses): void {
+  if (mark !== undefined) losses.hint(`${where}.cache_control`);
+}
+
+function writeOutputForm(output: OutputForm): unknown {
+  if (output.form === 'text') return null;
+  return output.form === 'json' ? 'json' : output.schema;
+}
+
+/** Whether to think; some models are told how much. */
+function writeReasoning(reasoning: Reasoning): boolean | string {
+  const effort = effortOf(reasoning);
+  if (effort === 'none') return false;
+  return effort === 'low' || effort === 'medium' || effort === 'high' ? effort : true;
+}

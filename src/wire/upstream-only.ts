@@ -1,0 +1,29 @@
+import { isChatDelta } from '../domain/chat/answer-step.ts';
+import { OutcomeOfSteps } from '../domain/chat/outcome.ts';
+import type { AnswerError, NativeDialect, OutboundDialect } from './dialect.ts';
+import { parseJson } from './json/fields.ts';
+import { StepsInspector } from './sse/steps-inspector.ts';
+
+/** A dialect that upstreams speak and no caller does: its answers are followed by their steps, and always translated. */
+export function upstreamOnly(dialect: {
+  readonly outbound: OutboundDialect;
+  errorOf(value: unknown): AnswerError | null;
+  isAnswer(value: unknown): boolean;
+}): NativeDialect {
+  const { outbound, errorOf, isAnswer } = dialect;
+  return {
+    errorOf,
+    whole(bytes, { textLimit }) {
+      const value = parseJson(bytes);
+      const error = errorOf(value);
+      if (error !== null) return { error };
+      if (!isAnswer(value)) return null;
+      const steps = outbound.stepsOf(value);
+      const seen = new OutcomeOfSteps(textLimit);
+      for (const step of steps) seen.add(step);
+      return { bytes, outcome: seen.outcome(), deltas: () => steps.filter(isChatDelta) };
+    },
+    inspector: (options) =>
+      new StepsInspector({ reader: () => outbound.reader(), errorOf, rename: (data) => data }, options),
+  };
+}

@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ModelRequest } from '../../src/domain/chat/chat.ts';
+import type { Deployment } from '../../src/domain/chat/provider.ts';
+import { EMBEDDINGS, RESPONSES } from '../../src/domain/inference/endpoint.ts';
+import { Secret } from '../../src/domain/secret.ts';
+import { aModelRequest } from '../support/chat.ts';
+import { CHAT, failureOf, jsonOf, textOf, startVendorServer, type VendorServer } from '../support/vendor-server.ts';
+
+let server: VendorServer;
+
+beforeAll(async () => {
+  server = await startVendorServer();
+});
+
+afterAll(() => server.stop());
+
+describe('Azure OpenAI', () => {
+  const ANSWER = {
+    id: 'a',
+    model: 'gpt-4o-2024',
+    choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }],
+  };
+  const called = async (differing: Partial<Deployment>, request?: ModelRequest) => {
+    server.answering(ANSWER);
+    await server.send(server.here('azure', { upstreamModel: 'my dep', ...differing }), request);
+    const { path, headers, body } = server.lastReceived();
+    return {
+      path,
+      key: headers['api-key'],
+      token: headers.authorization,
+      model: (JSON.parse(body) as { model: unknown }).model,
+    };
+  };
+
+  it('is called at the path of the deployment, with its version and key', async () => {
+    expect(await called({ options: { api_version: '2025-01-01-preview' } })).toEqual({
+      path: '/openai/deployments/my%20dep/chat/completions?api-version=2025-01-01-preview',
+      key: 'the-key',
+      token: undefined,
+      model: 'my dep',
+    });
+    server.answering({ data: [] });
+    await server.send(server.here('azure'), aModelRequest({ model: 'm', input: 'x' }, { endpoint: EMBEDDINGS }));
+    expect(server.lastReceived().path).toBe('/openai/deployments/up-1/embeddings?api-version=2024-10-21');
+  });
+
+  it.each([
+    ['/openai/v1', {}, '/openai/v1/chat/completions'],
+    ['/openai/v1', { api_version: 'preview' }, '/openai/v1/chat/completions?api-version=preview'],
+    ['', { api_version: 'v1' }, '/openai/v1/chat/completions'],
+    ['', { api_version: 'latest' }, '/openai/v1/chat/completions?api-version=latest'],
+    ['/openai/deployments/d', {}, '/openai/deployments/d/chat/completions?api-version=2024-10-21'],
+  ])('is called at the address it has: %s %j', async (base, options, path) => {
+    expect((await called({ apiBase: `${server.faults.url}${base}`, options })).path).toBe(path);
+  });
+
+  it('is called with a token of the directory where there is no key', async () => {
+    const secrets = { azure_ad_token: new Secret('directory-token') };
+    expect(await called({ apiKey: null, secrets })).toMatchObject({ key: undefined, token: 'Bearer directory-token' });
+  });
+
+  it('names models as callers do, but for those its router chose', async () => {
+    const nameIn = async (upstreamModel: string): Promise<unknown> => {
+      server.answering(ANSWER);
+      return ((await jsonOf(await server.send(server.here('azure', { upstreamModel })))) as { model: unknown }).model;
+    };
+    expect(await nameIn('gpt-4o')).toBe('m');
+    expect(await nameIn('model_router/mine')).toBe('gpt-4o-2024');
+    expect(server.lastReceived().path).toBe('/openai/deployments/mine/chat/completions?api-version=2024-10-21');
+    expect(await nameIn('model-router')).toBe('gpt-4o-2024');
+  });
+
+  it('tells of its filters in a first chunk without choices, and streams on', async () => {
+    const chunks = [
+      {
+        choices: [],
+        created: 0,
+        id: '',
+        model: '',
+        object: '',
+        prompt_filter_results: [{ prompt_index: 0, content_filter_results: {} }],
+      },
+      {
+        id: 'a',
+        model: 'gpt-4o',
+        choices: [{ index: 0, delta: { content: 'Hi' }, finish_reason: null, content_filter_results: {} }],
+      },
+      {
+        id: 'a',
+        model: 'gpt-4o',
+        choices: [{ index: 0, finish_reason: null, content_filter_offsets: {}, content_filter_results: {} }],
+      },
+      { id: 'a', model: 'gpt-4o', choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+      { id: 'a', model: 'gpt-4o', choices: [], usage: { prompt_tokens: 1, completion_tokens: 2 } },
+    ];
+    server.answering(
+      [...chunks.map((one) => JSON.stringify(one)), '[DONE]'].map((one) => `data: ${one}\n\n`).join(''),
+      200,
+      'text/event-stream',
+    );
+    const exchange = await server.send(
+      server.here('azure'),
+      aModelRequest({ ...CHAT, stream: true, stream_options: { include_usage: true } }),
+    );
+    const text = await textOf(exchange);
+    expect(text.split('\n\n').filter(Boolean)).toHaveLength(6);
+    expect(text).toContain('prompt_filter_results');
+    expect(exchange.outcome()).toMatchObject({
+      responseId: 'a',
+      responseModel: 'gpt-4o',
+      finishReason: 'stop',
+      usage: { inputTokens: 1, outputTokens: 2 },
+    });
+  });
+
+  it('says what its filter refused', async () => {
+    const innererror = { code: 'ResponsibleAIPolicyViolation', content_filter_result: {} };
+    server.answering(
+      {
+        error: {
+          message: 'The response was filtered',
+          type: null,
+          param: 'prompt',
+          code: 'content_filter',
+          status: 400,
+          innererror,
+        },
+      },
+      400,
+    );
+    expect(await failureOf(server.send(server.here('azure')))).toMatchObject({
+      message: 'litellm.BadRequestError: BadRequestError: AzureException - The response was filtered',
+      upstreamStatus: 400,
+      upstreamCode: 'content_filter',
+      upstreamParam: 'prompt',
+    });
+    server.answering({ statusCode: 401, message: 'Unauthorized: the-key' }, 401);
+    expect((await failureOf(server.send(server.here('azure')))).message).toBe(
+      'litellm.AuthenticationError: AuthenticationError: AzureException - Unauthorized: <secret>',
+    );
+  });
+
+  it('answers responses where its owner says that it does', async () => {
+    server.answering({ id: 'r', object: 'response', status: 'completed', model: 'x', output: [] });
+    const request = aModelRequest({ model: 'm', input: 'x' }, { endpoint: RESPONSES });
+    await server.send(server.here('azure', { responses: 'also' }), request);
+    expect(server.lastReceived().path).toBe('/openai/responses?api-version=2024-10-21');
+    server.answering(ANSWER);
+    await server.send(server.here('azure'), request);
+    expect(server.lastReceived().path).toBe('/openai/deployments/up-1/chat/completions?api-version=2024-10-21');
+  });
+
+  it('hosts the models of other makers at an address of their own', async () => {
+    server.answering(ANSWER);
+    await server.send(server.here('azure_ai', { upstreamModel: 'phi' }));
+    expect(server.lastReceived().path).toBe('/chat/completions');
+  });
+});

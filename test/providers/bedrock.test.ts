@@ -1,0 +1,207 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { collect } from '../../src/domain/bytes.ts';
+import type { Deployment } from '../../src/domain/chat/provider.ts';
+import { Secret } from '../../src/domain/secret.ts';
+import { signedHeaders } from '../../src/providers/bedrock/sign.ts';
+import { aModelRequest } from '../support/chat.ts';
+import { converseEvent, eventMessage } from '../support/event-message.ts';
+import { CHAT, failureOf, jsonOf, textOf, startVendorServer, type VendorServer } from '../support/vendor-server.ts';
+
+let server: VendorServer;
+
+beforeAll(async () => {
+  server = await startVendorServer();
+});
+
+afterAll(() => server.stop());
+
+describe('signatures for AWS', () => {
+  // Computed by the AWS SDK for Python for the same request at the same time.
+  it.each([
+    [
+      'https://bedrock-runtime.us-east-1.amazonaws.com/model/anthropic.claude-3-haiku-20240307-v1%3A0/converse',
+      '{"messages":[{"role":"user","content":[{"text":"Hi"}]}]}',
+      null,
+      'us-east-1',
+      'c93fd3aee984a01b01faed402356e1466043e042daad2f4eb3caad004dba4bbb',
+    ],
+    [
+      'https://bedrock-runtime.eu-west-1.amazonaws.com/model/arn%3Aaws%3Abedrock%3Aeu-west-1%3A123456789012%3Ainference-profile%2Feu.anthropic.claude-3/converse-stream',
+      '{"messages":[],"x":"Zoë 😀"}',
+      'session/token+with=signs',
+      'eu-west-1',
+      '1fafb36ac7ef818191e13340a069402c90574f895f2bb413b7f9270b4b49515c',
+    ],
+    [
+      'http://127.0.0.1:4567/model/m/converse',
+      '{}',
+      null,
+      'us-east-1',
+      '96e4ccffb1b4e14d69858639bac59ebab909b9fa0897577ff2bf089aa975dd9f',
+    ],
+  ])('are those of its own SDK: %s', async (url, body, sessionToken, region, signature) => {
+    const headers = await signedHeaders(
+      { url, headers: { 'content-type': 'application/json' }, body: Buffer.from(body) },
+      { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY', sessionToken },
+      { region, at: new Date('2026-11-21T12:30:45.678Z') },
+    );
+    const signed = `content-type;host;x-amz-date${sessionToken === null ? '' : ';x-amz-security-token'}`;
+    expect(headers).toEqual({
+      'content-type': 'application/json',
+      'x-amz-date': '20261121T123045Z',
+      ...(sessionToken === null ? {} : { 'x-amz-security-token': sessionToken }),
+      authorization: `AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20261121/${region}/bedrock/aws4_request, SignedHeaders=${signed}, Signature=${signature}`,
+    });
+  });
+});
+
+describe('Bedrock', () => {
+  const ANSWER = {
+    output: { message: { role: 'assistant', content: [{ text: 'Hi' }] } },
+    stopReason: 'end_turn',
+    usage: { inputTokens: 1, outputTokens: 2 },
+  };
+  const ARN = 'arn:aws:bedrock:eu-west-1:123456789012:application-inference-profile/abc';
+  const KEYS: Partial<Deployment> = {
+    apiKey: null,
+    options: { aws_access_key_id: 'AKIDEXAMPLE', aws_region_name: 'eu-central-1' },
+    secrets: { aws_secret_access_key: new Secret('the-aws-secret'), aws_session_token: new Secret('the-session') },
+  };
+
+  it('is called with an API key, at the path of the model', async () => {
+    server.answering(ANSWER);
+    const exchange = await server.send(
+      server.here('bedrock', { upstreamModel: 'anthropic.claude-3-haiku-20240307-v1:0' }),
+    );
+    const { path, headers } = server.lastReceived();
+    expect([path, headers?.authorization]).toEqual([
+      '/model/anthropic.claude-3-haiku-20240307-v1%3A0/converse',
+      'Bearer the-key',
+    ]);
+    expect(await jsonOf(exchange)).toMatchObject({
+      object: 'chat.completion',
+      model: 'm',
+      choices: [{ message: { content: 'Hi' }, finish_reason: 'stop' }],
+      usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
+    });
+  });
+
+  it.each([
+    ['x', {}, 'us-west-2', '/model/x/converse'],
+    ['us-east-1/x', {}, 'us-east-1', '/model/x/converse'],
+    [
+      ARN,
+      {},
+      'eu-west-1',
+      '/model/arn%3Aaws%3Abedrock%3Aeu-west-1%3A123456789012%3Aapplication-inference-profile%2Fabc/converse',
+    ],
+    ['x', { aws_region_name: 'ap-south-1' }, 'ap-south-1', '/model/x/converse'],
+  ])('is signed for where the model is: %s %j', async (upstreamModel, more, region, path) => {
+    server.answering(ANSWER);
+    const options = { aws_access_key_id: 'AKIDEXAMPLE', ...more };
+    await server.send(server.here('bedrock', { ...KEYS, upstreamModel, options }));
+    const received = server.lastReceived();
+    expect(received.path).toBe(path);
+    expect(received.headers.authorization).toContain(
+      `/${region}/bedrock/aws4_request, SignedHeaders=content-type;host;x-amz-date;x-amz-security-token,`,
+    );
+    expect(received.headers['x-amz-security-token']).toBe('the-session');
+  });
+
+  it('signs what it sends: the signature is that of the request as it arrived', async () => {
+    server.answering(ANSWER);
+    await server.send(server.here('bedrock', KEYS));
+    const { path, headers, body } = server.lastReceived();
+    const stamp = String(headers['x-amz-date']).replace(
+      /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/,
+      '$1-$2-$3T$4:$5:$6Z',
+    );
+    const again = await signedHeaders(
+      {
+        url: `http://${headers.host}${path}`,
+        headers: { 'content-type': String(headers['content-type']) },
+        body: Buffer.from(body),
+      },
+      { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'the-aws-secret', sessionToken: 'the-session' },
+      { region: 'eu-central-1', at: new Date(stamp) },
+    );
+    expect(headers.authorization).toBe(again['authorization']);
+    expect(JSON.stringify(headers)).not.toContain('the-aws-secret');
+  });
+
+  it('shows no secret that an answer repeats', async () => {
+    server.faults.answer((response) => {
+      response.writeHead(403, { 'x-echo': 'the-session' });
+      response.end('{"message":"The secret the-aws-secret with the-session is wrong"}');
+    });
+    expect((await failureOf(server.send(server.here('bedrock', KEYS)))).message).toBe(
+      'litellm.PermissionDeniedError: PermissionDeniedError: BedrockException - The secret <secret> with <secret> is wrong',
+    );
+    server.faults.answer((response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'x-echo': 'the-session' });
+      response.end(JSON.stringify(ANSWER));
+    });
+    expect((await server.send(server.here('bedrock', KEYS))).headers['x-echo']).toBe('<secret>');
+  });
+
+  const STREAM = aModelRequest({ ...CHAT, stream: true, stream_options: { include_usage: true } });
+  const streaming = (...messages: Buffer[]): void =>
+    server.faults.answer((response) => {
+      response.writeHead(200, { 'content-type': 'application/vnd.amazon.eventstream' });
+      const bytes = Buffer.concat(messages);
+      const next = (at: number): void => {
+        if (at >= bytes.length) return void response.end();
+        response.write(bytes.subarray(at, at + 11));
+        setImmediate(next, at + 11);
+      };
+      next(0);
+    });
+  const BEGUN = [
+    converseEvent('messageStart', { role: 'assistant' }),
+    converseEvent('contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'Hi 😀' } }),
+  ];
+
+  it('streams, from messages cut anywhere', async () => {
+    streaming(
+      ...BEGUN,
+      converseEvent('contentBlockStop', { contentBlockIndex: 0 }),
+      converseEvent('messageStop', { stopReason: 'end_turn' }),
+      converseEvent('metadata', { usage: { inputTokens: 3, outputTokens: 2, cacheReadInputTokens: 4 } }),
+    );
+    const exchange = await server.send(server.here('bedrock'), STREAM);
+    const text = await textOf(exchange);
+    expect(server.lastReceived().path).toBe('/model/up-1/converse-stream');
+    expect(text).toContain('"content":"Hi 😀"');
+    expect(text).toContain('"prompt_tokens":7');
+    expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
+    expect(exchange.outcome()).toMatchObject({ finishReason: 'stop', usage: { inputTokens: 7, cacheReadTokens: 4 } });
+  });
+
+  it.each([
+    ['throttlingException', 429, 'RateLimitError'],
+    ['validationException', 400, 'BadRequestError'],
+    ['modelStreamErrorException', 424, 'APIError'],
+    ['serviceUnavailableException', 503, 'ServiceUnavailableError'],
+  ])('refuses with %s before its first words as with its status', async (type, status, name) => {
+    streaming(eventMessage({ ':message-type': 'exception', ':exception-type': type }, '{"message":"no"}'));
+    expect(await failureOf(server.send(server.here('bedrock'), STREAM))).toMatchObject({
+      message: `litellm.${name}: ${name}: BedrockException - no`,
+      upstreamStatus: status,
+      upstreamType: type,
+    });
+  });
+
+  it.each([
+    [
+      'an exception',
+      [eventMessage({ ':message-type': 'exception', ':exception-type': 'throttlingException' }, '{"message":"slow"}')],
+      'BedrockException - slow',
+    ],
+    ['half a message', [converseEvent('metadata', {}).subarray(0, 20)], 'it ended inside a message'],
+    ['an early end', [], 'the stream ended before the answer did'],
+  ])('fails in the middle by %s', async (_name, rest, words) => {
+    streaming(...BEGUN, ...rest);
+    const exchange = await server.send(server.here('bedrock'), STREAM);
+    await expect(collect(exchange.bytes, 1e6)).rejects.toThrow(words);
+  });
+});

@@ -1,0 +1,76 @@
+import { collect } from '../../src/domain/bytes.ts';
+import type { Exchange, ModelRequest } from '../../src/domain/chat/chat.ts';
+import type { Deployment, Provider } from '../../src/domain/chat/provider.ts';
+import { UpstreamFailed } from '../../src/domain/errors.ts';
+import { Secret } from '../../src/domain/secret.ts';
+import { createProviders } from '../../src/providers/providers.ts';
+import { createGoogleTokens } from '../../src/runtime/google-tokens.ts';
+import { createHttpClient } from '../../src/runtime/http-client.ts';
+import { webSocketClient } from '../../src/runtime/web-sockets.ts';
+import { aDeployment, aModelRequest } from './chat.ts';
+import { type FaultServer, startFaultServer } from './fault-server.ts';
+
+/** A question nobody minds. */
+export const CHAT = { model: 'm', messages: [{ role: 'user', content: 'x' }] };
+
+/** An upstream that answers as a test tells it to, and every provider to call it by. */
+export interface VendorServer {
+  readonly faults: FaultServer;
+  /** A deployment of one provider at this upstream. */
+  here(provider: string, differing?: Partial<Deployment>): Deployment;
+  /** How the next calls are answered. */
+  answering(body: object | string, status?: number, type?: string): void;
+  lastReceived(): FaultServer['received'][number];
+  send(deployment: Deployment, request?: ModelRequest): Promise<Exchange>;
+  stop(): Promise<void>;
+}
+
+const NEVER = new AbortController().signal;
+
+export async function startVendorServer(): Promise<VendorServer> {
+  const http = createHttpClient();
+  const tools = { http, sockets: webSocketClient, googleTokens: createGoogleTokens() };
+  const faults = await startFaultServer();
+  const providerOf = (name: string): Provider => {
+    const provider = createProviders(tools).find((one) => one.name === name);
+    if (!provider) throw new Error(`no provider is called ${name}`);
+    return provider;
+  };
+  return {
+    faults,
+    here: (provider, differing = {}) =>
+      aDeployment({ provider, apiBase: faults.url, apiKey: new Secret('the-key'), ...differing }),
+    answering(body, status = 200, type = 'application/json') {
+      faults.answer((response) => {
+        response.writeHead(status, { 'content-type': type });
+        response.end(typeof body === 'string' ? body : JSON.stringify(body));
+      });
+    },
+    lastReceived() {
+      const last = faults.received.at(-1);
+      if (!last) throw new Error('nobody was called');
+      return last;
+    },
+    send: (deployment, request = aModelRequest(CHAT)) =>
+      providerOf(deployment.provider).send(deployment, request, NEVER),
+    async stop() {
+      await http.close();
+      await faults.stop();
+    },
+  };
+}
+
+export const textOf = async (exchange: Exchange): Promise<string> =>
+  Buffer.from((await collect(exchange.bytes, 1e6)) ?? []).toString('utf8');
+
+export const jsonOf = async (exchange: Exchange): Promise<unknown> => JSON.parse(await textOf(exchange));
+
+/** What a call failed with. */
+export async function failureOf(sending: Promise<Exchange>): Promise<UpstreamFailed> {
+  const failure: unknown = await sending.then(
+    () => new Error('it did not fail'),
+    (error: unknown) => error,
+  );
+  if (failure instanceof UpstreamFailed) return failure;
+  throw failure;
+}

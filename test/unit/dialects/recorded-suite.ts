@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import type { AnswerStep } from '../../../src/domain/chat/answer-step.ts';
+import { Losses } from '../../../src/domain/chat/neutral-chat.ts';
+import { CHAT_COMPLETIONS_IN } from '../../../src/wire/chat-completions/inbound.ts';
+import type { OutboundDialect } from '../../../src/wire/dialect.ts';
+import { stepsOfRun, translatedStream } from '../../../src/wire/translate.ts';
+import { fedStream, gather } from '../../support/byte-streams.ts';
+import { joined } from '../../support/random-answer.ts';
+
+const failed = (): Error => new Error('an answer said that it failed');
+const ABOUT = { model: 'm', fallbackId: 'f', createdAt: 1, includeUsage: true, body: {} };
+
+/** One answer as an upstream sent it, whole and streamed, and what both say. */
+interface Recorded {
+  readonly whole: unknown;
+  /** Server-sent events. */
+  readonly stream: string;
+  readonly steps: readonly AnswerStep[];
+}
+
+/** The law of a dialect that upstreams speak and no caller does: whole and streamed, cut anywhere, an answer says the same. */
+export function recordedSuite(
+  dialect: string,
+  outbound: OutboundDialect,
+  answers: Readonly<Record<string, Recorded>>,
+): void {
+  describe(`answers of ${dialect}`, () => {
+    it.each(Object.entries(answers))('whole and streamed say the same: %s', (_name, { whole, stream, steps }) => {
+      expect(joined(outbound.stepsOf(whole))).toEqual(steps);
+      expect(joined(stepsOfRun(Buffer.from(stream), outbound.reader()))).toEqual(steps);
+    });
+
+    it.each(Object.entries(answers))('are the same wherever the bytes were cut: %s', (_name, { stream }) => {
+      const bytes = Buffer.from(stream);
+      const texts = [1, 2, 3, 7, 64, bytes.length].map((size) => {
+        const source = fedStream();
+        const gathered = gather(
+          translatedStream(source, outbound.reader(), CHAT_COMPLETIONS_IN.writer(ABOUT), { failed }),
+        );
+        for (let at = 0; at < bytes.length; at += size) source.feed(bytes.subarray(at, at + size));
+        source.finish();
+        return gathered.text();
+      });
+      expect(texts[0]).toContain('finish_reason');
+      expect(new Set(texts).size).toBe(1);
+    });
+
+    it('what is no part of the dialect says nothing, and breaks nothing', () => {
+      const reader = outbound.reader();
+      for (const odd of [null, undefined, 1, 'x', [], {}, { type: 7 }, { message: 5 }, { delta: [] }, { usage: 'x' }])
+        for (const name of [null, 'contentBlockDelta', 'metadata', 'odd'])
+          expect(() => reader.read(odd, name)).not.toThrow();
+      for (const odd of [null, undefined, [], {}, 'x', { message: { content: 4, tool_calls: [null] } }])
+        expect(() => outbound.stepsOf(odd)).not.toThrow();
+    });
+  });
+}
+
+/** A chat completion's request in the words of an upstream, and what was lost. */
+export function writtenBy(outbound: OutboundDialect) {
+  return (body: Record<string, unknown>): { readonly body: unknown; readonly lost: readonly object[] } => {
+    const losses = new Losses();
+    const chat = CHAT_COMPLETIONS_IN.readRequest({ model: 'm', messages: [], ...body }, losses);
+    return { body: outbound.writeRequest(chat, losses), lost: losses.all() };
+  };
+}
+
+/** Everything a chat completion can say that most upstreams understand. */
+export const RICH_CHAT: Record<string, unknown> = {
+  messages: [
+    { role: 'system', content: 'Be brief.' },
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'What is this?' },
+        { type: 'image_url', image_url: { url: 'data:image/png;base64,aGk=' } },
+      ],
+    },
+    {
+      role: 'assistant',
+      content: 'Looking.',
+      tool_calls: [
+        { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{"at":1}' } },
+        { id: 'call_2', type: 'function', function: { name: 'look', arguments: '' } },
+      ],
+    },
+    { role: 'tool', tool_call_id: 'call_1', content: 'a cat' },
+    { role: 'tool', tool_call_id: 'call_2', content: 'a dog' },
+    { role: 'user', content: 'And?' },
+  ],
+  tools: [
+    {
+      type: 'function',
+      function: { name: 'look', description: 'Looks.', parameters: { type: 'object', properties: {} } },
+    },
+  ],
+  tool_choice: 'auto',
+  max_tokens: 2000,
+  temperature: 0,
+  top_p: 0.5,
+  stop: ['END'],
+};
