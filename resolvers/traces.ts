@@ -7,6 +7,7 @@ import { cursorAfter, readCursor } from '../src/domain/traces/cursor.ts';
 import type { SentExport } from '../src/domain/traces/packed.ts';
 import type { Span } from '../src/domain/traces/span.ts';
 import { type Trace, type TraceSummary, type TraceWindow, TRACE_PAGE_SIZE } from '../src/domain/traces/trace.ts';
+import { NO_FILTERS, passesFilters, type TraceFilters } from '../src/domain/traces/trace-search.ts';
 import { traceReader, traceWriter } from './access.ts';
 import { whileAllowed } from './live.ts';
 import { callerOf, operation } from './operation.ts';
@@ -140,12 +141,19 @@ export const watchTraces = operation({
   access: traceReader,
   run(
     scope: Scope,
-    { traceId, after }: { readonly traceId?: string | null; readonly after?: string | null },
+    {
+      traceId,
+      after,
+      filters = NO_FILTERS,
+    }: { readonly traceId?: string | null; readonly after?: string | null; readonly filters?: TraceFilters },
   ): AsyncIterableIterator<TraceUpdate> {
     const only = traceId?.toLowerCase() ?? null;
     let visibility = visibilityOf(callerOf(scope));
     const deliveries = scope.platform.bus.subscribe('trace', {
-      wanted: ({ summary }) => (only === null || summary.traceId === only) && mayRead(visibility, summary.owner),
+      wanted: ({ summary }) =>
+        (only === null || summary.traceId === only) &&
+        mayRead(visibility, summary.owner) &&
+        passesFilters(summary, filters),
       after: after ?? null,
       signal: scope.signal,
     });

@@ -1,15 +1,18 @@
 import type { Loaders } from '../resolvers/loaders.ts';
+import { searchTraces, type TraceSearchPage } from '../resolvers/trace-search.ts';
 import { findTrace, getSpan, listTraces, type TracePage, type TraceUpdate, watchTraces } from '../resolvers/traces.ts';
 import { usdText } from '../src/domain/money.ts';
 import { assembleTrace, msBetween } from '../src/domain/traces/assemble-trace.ts';
 import { cursorAfter } from '../src/domain/traces/cursor.ts';
 import type { SpanHead } from '../src/domain/traces/span.ts';
 import { type TraceAgent, type TraceSummary, TRACE_PAGE_SIZE } from '../src/domain/traces/trace.ts';
+import { searchCursorAfter } from '../src/domain/traces/trace-search.ts';
 import { builder } from './builder.ts';
 import { LIST_COST } from './limits.ts';
 import type { Connection } from './paging.ts';
 import { type KnownOfTrace, SpanType, TraceAgentType, TraceType } from './refs.ts';
 import { instantOf, SpanDetailType, SpanStatusType } from './spans.ts';
+import { filtersOf, TraceFilterType, TraceOrderType } from './trace-search.ts';
 
 TraceAgentType.implement({
   description: 'An agent as a trace shows it: an actor named by GenAI attributes.',
@@ -140,18 +143,21 @@ const TraceConnectionType = builder.connectionObject(
   { name: 'TraceEdge', description: 'One trace of a page.' },
 );
 
-async function connectionOf(page: Promise<TracePage>): Promise<Connection<KnownOfTrace>> {
-  const { items, nextCursor, window } = await page;
+function connectionOf(
+  items: readonly TraceSummary[],
+  hasNextPage: boolean,
+  cursorOf: (summary: TraceSummary) => string,
+): Connection<KnownOfTrace> {
   const edges = items.map((summary) => ({
     node: knownOf(summary),
     get cursor() {
-      return cursorAfter(window, summary);
+      return cursorOf(summary);
     },
   }));
   return {
     edges,
     pageInfo: {
-      hasNextPage: nextCursor !== null,
+      hasNextPage,
       hasPreviousPage: false,
       get startCursor() {
         return edges[0]?.cursor ?? null;
@@ -161,6 +167,16 @@ async function connectionOf(page: Promise<TracePage>): Promise<Connection<KnownO
       },
     },
   };
+}
+
+async function connectionOfPage(page: Promise<TracePage>): Promise<Connection<KnownOfTrace>> {
+  const { items, nextCursor, window } = await page;
+  return connectionOf(items, nextCursor !== null, (summary) => cursorAfter(window, summary));
+}
+
+async function connectionOfSearch(page: Promise<TraceSearchPage>): Promise<Connection<KnownOfTrace>> {
+  const { items, nextCursor, search } = await page;
+  return connectionOf(items, nextCursor !== null, (summary) => searchCursorAfter(search, summary));
 }
 
 const TraceUpdateType = builder.objectRef<TraceUpdate>('TraceUpdate').implement({
@@ -187,7 +203,7 @@ builder.queryFields((t) => ({
   }),
   traces: t.field({
     type: TraceConnectionType,
-    description: 'Traces that began inside a window, newest first. At most 50 a page.',
+    description: 'Traces that began inside a window, newest first unless ordered otherwise. At most 50 a page.',
     complexity: ({ first }) => ({
       field: 1,
       multiplier: Math.max(0, Math.min(first ?? TRACE_PAGE_SIZE, TRACE_PAGE_SIZE)),
@@ -199,17 +215,24 @@ builder.queryFields((t) => ({
       }),
       to: t.arg({ type: 'DateTime', description: 'End of the window, exclusive; now when absent.' }),
       first: t.arg.int({ description: 'At most this many, 1 to 50; 50 when absent.' }),
-      after: t.arg.string({ description: 'Only what follows this cursor, in the window it was given in.' }),
+      after: t.arg.string({
+        description: 'Only what follows this cursor, in the window and the search it was given in.',
+      }),
+      filter: t.arg({ type: TraceFilterType, description: 'Only traces of which this holds.' }),
+      orderBy: t.arg({ type: TraceOrderType, description: 'The greatest first of what; the newest when absent.' }),
     },
-    resolve: (_root, { from, to, first, after }, { scope }) =>
-      connectionOf(
-        listTraces(scope, {
-          startMs: from?.getTime() ?? null,
-          endMs: to?.getTime() ?? null,
-          cursor: after ?? null,
-          limit: first ?? TRACE_PAGE_SIZE,
-        }),
-      ),
+    resolve(_root, { from, to, first, after, filter, orderBy }, { scope }) {
+      const asked = {
+        startMs: from?.getTime() ?? null,
+        endMs: to?.getTime() ?? null,
+        cursor: after ?? null,
+        limit: first ?? TRACE_PAGE_SIZE,
+      };
+      if (!filter && !orderBy) return connectionOfPage(listTraces(scope, asked));
+      return connectionOfSearch(
+        searchTraces(scope, { ...asked, filters: filtersOf(filter), order: orderBy ?? 'start' }),
+      );
+    },
   }),
   span: t.field({
     type: SpanDetailType,
@@ -231,13 +254,14 @@ builder.subscriptionField('traceUpdates', (t) =>
       'Traces as they land: each as it stands after spans of it were stored, not what changed in it. Ends when the key may not look any more.',
     args: {
       traceId: t.arg.id({ description: 'Only this trace.' }),
+      filter: t.arg({ type: TraceFilterType, description: 'Only traces of which this holds as they stand by then.' }),
       after: t.arg.id({
         description:
           'First what came after the update of this id, for who comes back. Fails with CONFLICT when that is no longer kept: the latest 512 are.',
       }),
     },
-    subscribe: (_root, { traceId, after }, { scope }) =>
-      watchTraces(scope, { traceId: traceId ?? null, after: after ?? null }),
+    subscribe: (_root, { traceId, after, filter }, { scope }) =>
+      watchTraces(scope, { traceId: traceId ?? null, after: after ?? null, filters: filtersOf(filter) }),
     resolve: (update) => update,
   }),
 );

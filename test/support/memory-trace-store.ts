@@ -1,3 +1,5 @@
+import { addUsd } from '../../src/domain/money.ts';
+import { passesFilters, rankOf } from '../../src/domain/traces/trace-search.ts';
 import { createHash } from 'node:crypto';
 import { mayRead, type Owner } from '../../src/domain/caller.ts';
 import { payloadOfText, type PayloadPlace, spansOfRows } from '../../src/domain/traces/span-rows.ts';
@@ -74,6 +76,56 @@ export function createMemoryTraceStore(bodies?: BodyReader): TraceStore {
         )
         .toSorted(newestFirst)
         .slice(0, limit);
+    },
+    async searchSummaries(visibility, { startMs, endMs, filters, order, after }, limit) {
+      const found = [...traces.values()]
+        .map(({ summary }) => summary)
+        .filter((summary) => mayRead(visibility, summary.owner) && passesFilters(summary, filters))
+        .filter((summary) => startMsOf(summary) >= startMs && startMsOf(summary) < endMs)
+        .map((summary) => ({ summary, rank: rankOf(summary, order) }))
+        .filter(
+          ({ summary: { traceRef }, rank }) =>
+            after === null || rank < after.rank || (rank === after.rank && traceRef < after.traceRef),
+        );
+      const greatestFirst = found.toSorted((left, right) =>
+        left.rank === right.rank
+          ? left.summary.traceRef < right.summary.traceRef
+            ? 1
+            : -1
+          : left.rank < right.rank
+            ? 1
+            : -1,
+      );
+      return greatestFirst.slice(0, limit).map(({ summary }) => summary);
+    },
+    async series(visibility, { startMs, endMs, bucketMs, filters }) {
+      const found = [...traces.values()]
+        .map(({ summary }) => summary)
+        .filter((summary) => mayRead(visibility, summary.owner) && passesFilters(summary, filters))
+        .filter((summary) => startMsOf(summary) >= startMs && startMsOf(summary) < endMs);
+      const byBucket = Map.groupBy(found, (summary) => Math.floor((startMsOf(summary) - startMs) / bucketMs));
+      return [...byBucket]
+        .toSorted(([left], [right]) => left - right)
+        .map(([place, some]) => {
+          const durations = some.map((summary) => rankOf(summary, 'duration')).toSorted((a, b) => (a < b ? -1 : 1));
+          const quantile = (percent: number): bigint =>
+            durations[Math.ceil((durations.length * percent) / 100) - 1] ?? 0n;
+          const total = (of: (summary: TraceSummary) => number): number => some.reduce((sum, one) => sum + of(one), 0);
+          const spends = some.flatMap(({ spend }) => spend ?? []);
+          return {
+            startMs: startMs + place * bucketMs,
+            traces: some.length,
+            failed: some.filter(({ errorCount }) => errorCount > 0).length,
+            spans: total(({ spanCount }) => spanCount),
+            llmCalls: total(({ llmCalls }) => llmCalls),
+            inputTokens: total(({ inputTokens }) => inputTokens),
+            outputTokens: total(({ outputTokens }) => outputTokens),
+            spend: spends.length === 0 ? null : spends.reduce(addUsd),
+            p50Ns: quantile(50),
+            p90Ns: quantile(90),
+            p99Ns: quantile(99),
+          };
+        });
     },
     async findSummaries(visibility, traceId, traceRef) {
       return [...traces.values()]

@@ -2,6 +2,7 @@ import type { Owner, Visibility } from '../caller.ts';
 import type { PackedExport } from './packed.ts';
 import type { Span, SpanBatch, SpanHead } from './span.ts';
 import type { TraceSummary, TraceWindow } from './trace.ts';
+import type { TraceBucket, TraceSearch, TraceSeries } from './trace-search.ts';
 
 /** What names one owner's trace. The ref alone would; the id is what stored traces are sorted by. */
 export type TraceKey = Pick<TraceSummary, 'traceId' | 'traceRef'>;
@@ -26,6 +27,10 @@ export interface TraceStore {
   ingestExport(owner: Owner, packed: PackedExport): Promise<readonly TraceSummary[]>;
   /** At most `limit` summaries inside the window, newest first by (start ms, trace ref). */
   listSummaries(visibility: Visibility, window: TraceWindow, limit: number): Promise<readonly TraceSummary[]>;
+  /** At most `limit` summaries that a search finds, the greatest rank first, then the greatest trace ref. */
+  searchSummaries(visibility: Visibility, search: TraceSearch, limit: number): Promise<readonly TraceSummary[]>;
+  /** What the visible traces that pass the filters come to, by stretches of time; those without traces are left out. */
+  series(visibility: Visibility, series: TraceSeries): Promise<readonly TraceBucket[]>;
   /** Every visible summary with this trace id, or just the one with this ref. Empty when there is none. */
   findSummaries(visibility: Visibility, traceId: string, traceRef: string | null): Promise<readonly TraceSummary[]>;
   /** The spans of these traces without payload, by ref; by start then span id. Callers pass traces they may see. */

@@ -1,4 +1,4 @@
-import { type Expression, type ExpressionBuilder, type Kysely, sql, type SqlBool } from 'kysely';
+import { type Expression, type ExpressionBuilder, expressionBuilder, type Kysely, sql, type SqlBool } from 'kysely';
 import type { Visibility } from '../../domain/caller.ts';
 import { storable } from '../../domain/storable.ts';
 import { payloadOfText } from '../../domain/traces/span-rows.ts';
@@ -17,6 +17,7 @@ import type { Tables } from '../tables.ts';
 import { type IngestJob, jobOfBatches, jobOfExport } from './ingest-jobs.ts';
 import { type SpanRow, spanHeadOf } from './span-rows.ts';
 import { summaryOf, type SummaryRow } from './summary-rows.ts';
+import { bigint, bucketsOf, passing, RANKS } from './trace-search.ts';
 import { createTraceRemoval } from './trace-removal.ts';
 import { createTraceIngest, type TraceTables } from './trace-ingest.ts';
 
@@ -120,6 +121,36 @@ export function createTraceStore(
           .execute();
         return rows.map(summaryOf);
       }),
+    searchSummaries: (visibility, { startMs, endMs, filters, order, after }, limitRows) =>
+      inFlight.run(async () => {
+        const rank = RANKS[order];
+        const rows = await reading()
+          .selectFrom('trace_summary')
+          .select(everyColumn(tables.summary))
+          .where(visibleTo(visibility))
+          .where('start_ms', '>=', startMs)
+          .where('start_ms', '<', endMs)
+          .where(passing(flavour, filters))
+          .$if(after !== null, (query) =>
+            query.where(
+              sql<boolean>`(${rank}, trace_summary.trace_ref) < (${bigint(after?.rank ?? 0n)}, ${after?.traceRef ?? ''})`,
+            ),
+          )
+          .orderBy(rank, 'desc')
+          .orderBy('trace_summary.trace_ref', 'desc')
+          .limit(limitRows)
+          .$castTo<SummaryRow>()
+          .execute();
+        return rows.map(summaryOf);
+      }),
+    series: (visibility, series) =>
+      inFlight.run(() =>
+        bucketsOf(
+          reading(),
+          series,
+          sql<SqlBool>`${visibleTo(visibility)(expressionBuilder())} and ${passing(flavour, series.filters)}`,
+        ),
+      ),
     findSummaries: (visibility, traceId, traceRef) =>
       inFlight.run(async () => {
         const rows = await summaries(visibility)

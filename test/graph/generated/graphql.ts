@@ -451,6 +451,41 @@ export type SpendStatus =
   /** Answered. */
   | 'SUCCESS';
 
+/** What traces must be; everything that is given must hold. */
+export type TraceFilter = {
+  /** One of its agents, exactly. */
+  agent?: string | null | undefined;
+  /** The key that sent it, by its hash. */
+  keyHash?: string | number | null | undefined;
+  /** Took so long or longer, in milliseconds. */
+  minDurationMs?: number | null | undefined;
+  /** So many of its spans failed, or more. */
+  minErrors?: number | null | undefined;
+  /** Cost so much or more; unpriced ones do not pass. */
+  minSpendUsd?: string | null | undefined;
+  /** One of the models it called, exactly. */
+  model?: string | null | undefined;
+  /** The service that sent it, exactly. */
+  service?: string | null | undefined;
+  /** How its root ended. */
+  status?: SpanStatus | null | undefined;
+  /** The team whose key sent it. */
+  teamId?: string | number | null | undefined;
+  /** Stands in its name, service, input preview, agents or models, in whatever letter case. */
+  text?: string | null | undefined;
+};
+
+/** By what the greatest traces come first. */
+export type TraceOrder =
+  /** The longest. */
+  | 'DURATION'
+  /** Those with the most failed spans. */
+  | 'ERRORS'
+  /** The most expensive; unpriced ones last. */
+  | 'SPEND'
+  /** The newest. */
+  | 'STARTED';
+
 /** What is to be done. Shares are decimals from 0 to 1. */
 export type WorkloadInput = {
   /** How much of the work may be sent as batches. */
@@ -728,6 +763,34 @@ export type ContentFragment =
   | Content_SpanMessages_Fragment
   | Content_SpanText_Fragment
 ;
+
+export type TraceSearchQueryVariables = Exact<{
+  filter?: TraceFilter | null | undefined;
+  orderBy?: TraceOrder | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  from?: string | null | undefined;
+}>;
+
+
+export type TraceSearchQuery = { traces: { nodes: Array<{ traceId: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type TraceSeriesQueryVariables = Exact<{
+  from?: string | null | undefined;
+  to?: string | null | undefined;
+  buckets?: number | null | undefined;
+  filter?: TraceFilter | null | undefined;
+}>;
+
+
+export type TraceSeriesQuery = { traceSeries: Array<{ from: string, traces: number, failed: number, spans: number, llmCalls: number, inputTokens: number, outputTokens: number, spendUsd: string | null, latencyP50Ms: number | null, latencyP90Ms: number | null, latencyP99Ms: number | null }> };
+
+export type TraceUpdatesFilteredSubscriptionVariables = Exact<{
+  filter?: TraceFilter | null | undefined;
+}>;
+
+
+export type TraceUpdatesFilteredSubscription = { traceUpdates: { trace: { traceId: string, errorCount: number } } };
 
 export type TraceUpdatesSubscriptionVariables = Exact<{
   traceId?: string | number | null | undefined;
@@ -1445,6 +1508,52 @@ export const SpanDocument = new TypedDocumentString(`
     text
   }
 }`) as unknown as TypedDocumentString<SpanQuery, SpanQueryVariables>;
+export const TraceSearchDocument = new TypedDocumentString(`
+    query TraceSearch($filter: TraceFilter, $orderBy: TraceOrder, $first: Int, $after: String, $from: DateTime) {
+  traces(
+    filter: $filter
+    orderBy: $orderBy
+    first: $first
+    after: $after
+    from: $from
+  ) {
+    nodes {
+      traceId
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<TraceSearchQuery, TraceSearchQueryVariables>;
+export const TraceSeriesDocument = new TypedDocumentString(`
+    query TraceSeries($from: DateTime, $to: DateTime, $buckets: Int, $filter: TraceFilter) {
+  traceSeries(from: $from, to: $to, buckets: $buckets, filter: $filter) {
+    from
+    traces
+    failed
+    spans
+    llmCalls
+    inputTokens
+    outputTokens
+    spendUsd
+    latencyP50Ms
+    latencyP90Ms
+    latencyP99Ms
+  }
+}
+    `) as unknown as TypedDocumentString<TraceSeriesQuery, TraceSeriesQueryVariables>;
+export const TraceUpdatesFilteredDocument = new TypedDocumentString(`
+    subscription TraceUpdatesFiltered($filter: TraceFilter) {
+  traceUpdates(filter: $filter) {
+    trace {
+      traceId
+      errorCount
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<TraceUpdatesFilteredSubscription, TraceUpdatesFilteredSubscriptionVariables>;
 export const TraceUpdatesDocument = new TypedDocumentString(`
     subscription TraceUpdates($traceId: ID) {
   traceUpdates(traceId: $traceId) {

@@ -1,0 +1,166 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { aSpan, nsAt, OTHER_TEAM_KEY, picos, spanId, START_MS, TEAM_KEY, traceId } from '../ports/samples.ts';
+import { TraceSearchDocument, TraceSeriesDocument, TraceUpdatesFilteredDocument } from './generated/graphql.ts';
+import { eventually, openGraph } from './graph-house.ts';
+import { overYoga } from './subscribers.ts';
+
+let house: Awaited<ReturnType<typeof openGraph>>;
+beforeEach(async () => {
+  house = await openGraph();
+  const at = (second: number, lastsMs: number) => ({
+    startNs: nsAt(START_MS + second * 1_000),
+    endNs: nsAt(START_MS + second * 1_000 + lastsMs),
+  });
+  await house.ingest(
+    TEAM_KEY,
+    aSpan({ ...at(0, 30), name: 'Refund', cost: picos(2_500_000_000n) }),
+    aSpan({ ...at(1, 10), traceId: traceId(2), status: 'error', service: 'billing' }),
+    aSpan({ ...at(2, 20), traceId: traceId(3), cost: picos(1_000_000_000_000n) }),
+  );
+  await house.ingest(OTHER_TEAM_KEY, aSpan({ ...at(3, 40), traceId: traceId(4), name: 'refund' }));
+});
+afterEach(() => house.close());
+
+const numbers = (nodes: readonly { readonly traceId: string }[]): readonly number[] =>
+  nodes.map((trace) => Number.parseInt(trace.traceId, 16));
+
+describe('a search of traces', () => {
+  it.each([
+    [{ text: 'refund' }, [4, 1]],
+    [{ status: 'ERROR' }, [2]],
+    [{ service: 'billing' }, [2]],
+    [{ minErrors: 1 }, [2]],
+    [{ minSpendUsd: '0.0025' }, [3, 1]],
+    [{ minSpendUsd: '0.0026' }, [3]],
+    [{ minDurationMs: 20 }, [4, 3, 1]],
+    [{ teamId: TEAM_KEY.teamId, text: 'refund' }, [1]],
+    [{ keyHash: OTHER_TEAM_KEY.keyHash }, [4]],
+    [{ model: 'demo', agent: 'nobody' }, []],
+  ] as const)('%j finds %j', async (filter, found) => {
+    expect(numbers((await house.call(TraceSearchDocument, { filter })).data.traces.nodes)).toEqual(found);
+  });
+
+  it.each([
+    ['STARTED', [4, 3, 2, 1]],
+    ['DURATION', [4, 1, 3, 2]],
+    ['SPEND', [3, 1]],
+    ['ERRORS', [2]],
+  ] as const)('by %s has %j first', async (orderBy, first) => {
+    const { nodes } = (await house.call(TraceSearchDocument, { orderBy })).data.traces;
+    expect(nodes).toHaveLength(4);
+    expect(numbers(nodes).slice(0, first.length)).toEqual(first);
+  });
+
+  it('goes on from page to page, and shows each caller their own', async () => {
+    const asked = { orderBy: 'DURATION', filter: { minDurationMs: 20 }, first: 2 } as const;
+    const first = (await house.call(TraceSearchDocument, asked)).data.traces;
+    const second = (await house.call(TraceSearchDocument, { ...asked, after: first.pageInfo.endCursor })).data.traces;
+    expect([numbers(first.nodes), numbers(second.nodes), second.pageInfo.hasNextPage]).toEqual([[4, 1], [3], false]);
+    const { nodes } = (await house.call(TraceSearchDocument, asked, 'sk-team-a')).data.traces;
+    expect(numbers(nodes)).toEqual([1, 3]);
+  });
+
+  it('refuses a cursor of another search, and amounts that are none', async () => {
+    const asked = { orderBy: 'DURATION', first: 1 } as const;
+    const { endCursor } = (await house.call(TraceSearchDocument, asked)).data.traces.pageInfo;
+    const refusals = [
+      { ...asked, after: endCursor, orderBy: 'SPEND' },
+      { ...asked, after: endCursor, filter: { text: 'x' } },
+      { ...asked, after: endCursor, from: new Date(START_MS).toISOString() },
+      { ...asked, after: 'nonsense' },
+      { orderBy: 'DURATION', first: 51 },
+      { filter: { minSpendUsd: '99999999999999' } },
+      { filter: { minDurationMs: 1e300 } },
+    ] as const;
+    const answers = await Promise.all(refusals.map((variables) => house.call(TraceSearchDocument, variables)));
+    expect(
+      answers.map(({ errors }) => errors?.map(({ message, extensions }) => [message, extensions?.['code']])),
+    ).toEqual(
+      [
+        'The cursor belongs to another search.',
+        'The cursor belongs to another search.',
+        'The cursor belongs to another window.',
+        'Invalid cursor.',
+        'A page holds 1 to 50 traces.',
+        '`minSpendUsd` is no amount that a trace can cost.',
+        '`minDurationMs` is not a duration.',
+      ].map((message) => [[message, 'INVALID_INPUT']]),
+    );
+  });
+});
+
+describe('a series of traces', () => {
+  const window = { from: new Date(START_MS).toISOString(), to: new Date(START_MS + 6_000).toISOString() };
+
+  it('sums them up by the time they began, empty stretches among them', async () => {
+    const { traceSeries } = (await house.call(TraceSeriesDocument, { ...window, buckets: 3 })).data;
+    const empty = { failed: 0, spans: 0, llmCalls: 0, inputTokens: 0, outputTokens: 0, spendUsd: null };
+    expect(traceSeries).toEqual([
+      {
+        from: new Date(START_MS).toISOString(),
+        traces: 2,
+        failed: 1,
+        spans: 2,
+        llmCalls: 2,
+        inputTokens: 6,
+        outputTokens: 10,
+        spendUsd: '0.0025',
+        latencyP50Ms: 10,
+        latencyP90Ms: 30,
+        latencyP99Ms: 30,
+      },
+      {
+        from: new Date(START_MS + 2_000).toISOString(),
+        traces: 2,
+        failed: 0,
+        spans: 2,
+        llmCalls: 2,
+        inputTokens: 6,
+        outputTokens: 10,
+        spendUsd: '1',
+        latencyP50Ms: 20,
+        latencyP90Ms: 40,
+        latencyP99Ms: 40,
+      },
+      {
+        from: new Date(START_MS + 4_000).toISOString(),
+        traces: 0,
+        ...empty,
+        latencyP50Ms: null,
+        latencyP90Ms: null,
+        latencyP99Ms: null,
+      },
+    ]);
+  });
+
+  it('counts only what the caller may see and the filter lets through', async () => {
+    const counts = async (filter: { readonly text?: string }, key: string) =>
+      (await house.call(TraceSeriesDocument, { ...window, buckets: 2, filter }, key)).data.traceSeries.map(
+        ({ traces }) => traces,
+      );
+    expect([await counts({}, 'sk-team-a'), await counts({ text: 'refund' }, 'sk-admin')]).toEqual([
+      [3, 0],
+      [1, 1],
+    ]);
+  });
+
+  it.each([0, 501])('of %i buckets is refused', async (buckets) => {
+    const { errors } = await house.call(TraceSeriesDocument, { ...window, buckets });
+    expect(errors).toMatchObject([{ message: 'A series has 1 to 500 buckets.' }]);
+  });
+
+  it('of an empty window is refused', async () => {
+    const { errors } = await house.call(TraceSeriesDocument, { from: window.to, to: window.from });
+    expect(errors).toMatchObject([{ message: 'The window is empty: its start must be before its end.' }]);
+  });
+});
+
+it('a feed tells of traces once the filter lets them through', async () => {
+  const subscriber = overYoga(house.url, TraceUpdatesFilteredDocument, { filter: { minErrors: 1 } });
+  await eventually(() => house.bus.subscriberCount() === 1, 'the subscriber');
+  await house.ingest(TEAM_KEY, aSpan({ traceId: traceId(7) }));
+  await house.ingest(TEAM_KEY, aSpan({ traceId: traceId(7), spanId: spanId(2), status: 'error' }));
+  await eventually(() => subscriber.received.length === 1, 'the update');
+  expect(subscriber.received).toEqual([{ data: { traceUpdates: { trace: { traceId: traceId(7), errorCount: 1 } } } }]);
+  await subscriber.leave();
+});

@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Span } from '../../src/domain/traces/span.ts';
+import type { TraceStore } from '../../src/domain/traces/store.ts';
+import {
+  NO_FILTERS,
+  passesFilters,
+  rankOf,
+  TRACE_ORDERS,
+  type TraceFilters,
+  type TraceSearch,
+} from '../../src/domain/traces/trace-search.ts';
+import type { TraceSummary } from '../../src/domain/traces/trace.ts';
+import { randomFrom } from '../support/random.ts';
+import type { Engine, ScratchDatabase } from './engines.ts';
+import { aSpan, LONE_KEY, nsAt, OTHER_TEAM_KEY, picos, spanId, START_MS, TEAM_KEY, traceId } from './samples.ts';
+
+const ALL = { kind: 'all' } as const;
+const EVER = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER };
+const WHOLE: TraceSearch = { ...EVER, filters: NO_FILTERS, order: 'start', after: null };
+const OWNERS = [TEAM_KEY, OTHER_TEAM_KEY, LONE_KEY];
+const MANY = 60;
+
+/** Traces that differ in everything a search asks, several alike in each. */
+function someTraces(): readonly Span[] {
+  const draw = randomFrom(9);
+  const pick = <Item>(items: readonly Item[]): Item => items[draw(items.length)] as Item;
+  return Array.from({ length: MANY }, (_, index) => {
+    const startNs = nsAt(START_MS + draw(40) * 1_000);
+    return aSpan({
+      traceId: traceId(index + 1),
+      spanId: spanId(1),
+      name: pick(['Refund order', 'list "orders"', 'plan']),
+      service: pick(['support', 'billing']),
+      agent: pick(['triage', 'refund-agent', '']),
+      model: pick(['gpt-4o', 'claude', null]),
+      status: pick(['ok', 'error', 'unset'] as const),
+      inputPreview: pick(['where is my ORDER?', '100%_done', '']),
+      startNs,
+      endNs: startNs + BigInt(draw(5)) * 1_500_000n,
+      cost: pick([null, picos(0n), picos(5n), picos(2n ** 53n + 1n)]),
+    });
+  });
+}
+
+const FILTERS: readonly Partial<TraceFilters>[] = [
+  {},
+  { status: 'error' },
+  { service: 'billing' },
+  { agent: 'triage' },
+  { agent: 'tri' },
+  { model: 'claude' },
+  { keyHash: LONE_KEY.keyHash },
+  { teamId: TEAM_KEY.teamId },
+  { minSpend: picos(0n) },
+  { minSpend: picos(2n ** 53n) },
+  { minDurationNs: 3_000_000n },
+  { minErrors: 1 },
+  { text: 'order' },
+  { text: 'ORDER' },
+  { text: 'REFUND-' },
+  { text: '"orders"' },
+  { text: '%_' },
+  { text: 'nowhere' },
+  { service: 'support', status: 'ok', minDurationNs: 1n, text: 'o' },
+];
+
+/** What every TraceStore promises of its searches. */
+export function traceSearchSuite(engine: Engine): void {
+  describe.skipIf(engine.missing !== null)(`searches of TraceStore on ${engine.name}`, () => {
+    let scratch: ScratchDatabase;
+    let traces: TraceStore;
+    let all: readonly TraceSummary[];
+    beforeAll(async () => {
+      scratch = await engine.create();
+      traces = (await scratch.open()).traces;
+      for (const [index, span] of someTraces().entries())
+        await traces.ingest([{ owner: OWNERS[index % OWNERS.length] ?? TEAM_KEY, spans: [span] }]);
+      all = await traces.listSummaries(ALL, { ...EVER, after: null }, MANY);
+      expect(all).toHaveLength(MANY);
+    });
+    afterAll(() => scratch.remove());
+
+    const refs = (summaries: readonly TraceSummary[]): readonly string[] => summaries.map(({ traceRef }) => traceRef);
+
+    const asked = FILTERS.map((wanted) => {
+      const named = Object.entries(wanted).map(([name, value]) => `${name} ${value}`);
+      return [named.join(', ') || 'anything', wanted] as const;
+    });
+    it.each(asked)('finds what passes %s, and nothing else', async (_name, wanted) => {
+      const filters = { ...NO_FILTERS, ...wanted };
+      const found = await traces.searchSummaries(ALL, { ...WHOLE, filters }, MANY);
+      expect(found).toEqual(all.filter((summary) => passesFilters(summary, filters)));
+    });
+
+    it.each(TRACE_ORDERS)('by %s the greatest come first, page by page, none twice, none left out', async (order) => {
+      const pages: (readonly TraceSummary[])[] = [];
+      let after: TraceSearch['after'] = null;
+      do {
+        const page: readonly TraceSummary[] = await traces.searchSummaries(ALL, { ...WHOLE, order, after }, 7);
+        pages.push(page);
+        const last = page.at(-1);
+        after = last && page.length === 7 ? { rank: rankOf(last, order), traceRef: last.traceRef } : null;
+      } while (after !== null);
+      const found = pages.flat();
+      const inOrder = all.toSorted((left, right) => {
+        const [a, b] = [rankOf(left, order), rankOf(right, order)];
+        return a === b ? (left.traceRef < right.traceRef ? 1 : -1) : a < b ? 1 : -1;
+      });
+      expect(refs(found)).toEqual(refs(inOrder));
+    });
+
+    it('finds only what a reader may see, inside the window', async () => {
+      const window = { startMs: START_MS + 10_000, endMs: START_MS + 20_000 };
+      for (const visibility of [
+        { kind: 'team', teamId: TEAM_KEY.teamId },
+        { kind: 'key', keyHash: LONE_KEY.keyHash },
+      ] as const) {
+        const found = await traces.searchSummaries(visibility, { ...WHOLE, ...window }, MANY);
+        const visible = await traces.listSummaries(visibility, { ...window, after: null }, MANY);
+        expect(visible.length).toBeGreaterThan(0);
+        expect(found).toEqual(visible);
+      }
+    });
+
+    it('sums the traces up by the time they began, with quantiles that occurred', async () => {
+      const filters = { ...NO_FILTERS, service: 'support' };
+      const bucketMs = 7_000;
+      const window = { startMs: START_MS, endMs: START_MS + 30_500 };
+      const buckets = await traces.series(ALL, { ...window, bucketMs, filters });
+      const inside = all.filter(
+        (summary) => passesFilters(summary, filters) && rankOf(summary, 'start') < BigInt(window.endMs),
+      );
+      expect(buckets.map(({ startMs }) => (startMs - START_MS) / bucketMs)).toEqual([0, 1, 2, 3, 4]);
+      for (const bucket of buckets) {
+        const within = inside.filter((summary) => {
+          const ms = Number(rankOf(summary, 'start'));
+          return ms >= bucket.startMs && ms < bucket.startMs + bucketMs;
+        });
+        const durations = within.map((summary) => rankOf(summary, 'duration')).toSorted((a, b) => (a < b ? -1 : 1));
+        const spends = within.flatMap(({ spend }) => spend ?? []);
+        expect(bucket).toEqual({
+          startMs: bucket.startMs,
+          traces: within.length,
+          failed: within.filter(({ errorCount }) => errorCount > 0).length,
+          spans: within.length,
+          llmCalls: within.length,
+          inputTokens: within.length * 3,
+          outputTokens: within.length * 5,
+          spend: spends.length === 0 ? null : spends.reduce((sum, one) => picos(sum + one)),
+          p50Ns: durations[Math.ceil(durations.length * 0.5) - 1],
+          p90Ns: durations[Math.ceil(durations.length * 0.9) - 1],
+          p99Ns: durations[Math.ceil(durations.length * 0.99) - 1],
+        });
+      }
+    });
+
+    it('gives no buckets where there are no traces for the reader', async () => {
+      const series = { startMs: START_MS, endMs: START_MS + 40_000, bucketMs: 1_000, filters: NO_FILTERS };
+      expect(await traces.series({ kind: 'team', teamId: 'nobody' }, series)).toEqual([]);
+      const mine = await traces.series({ kind: 'key', keyHash: LONE_KEY.keyHash }, series);
+      expect(mine.reduce((sum, bucket) => sum + bucket.traces, 0)).toBe(MANY / OWNERS.length);
+    });
+  });
+}
