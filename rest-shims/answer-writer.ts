@@ -1,15 +1,19 @@
+import { type Heartbeat, startHeartbeat } from './heartbeat.ts';
 import type { Outgoing } from './outgoing.ts';
 import type { HttpAnswer, HttpBody } from './route.ts';
 
 type StreamBody = Extract<HttpBody, { kind: 'stream' }>;
 
-/** Writes an answer; resolves when its last byte is handed to the socket or the client has left. */
-export function writeAnswer(response: Outgoing, answer: HttpAnswer): void | Promise<void> {
+/**
+ * Writes an answer; resolves when its last byte is handed to the socket or the client has left. A stream that has a
+ * heartbeat is given one whenever it is silent for `heartbeatMs`; 0 gives none.
+ */
+export function writeAnswer(response: Outgoing, answer: HttpAnswer, heartbeatMs = 0): void | Promise<void> {
   const { body } = answer;
   const head = headOf(answer);
   if (body.kind === 'stream') {
     response.writeHead(answer.status ?? 200, head);
-    return writeStream(response, body);
+    return writeStream(response, body, heartbeatMs);
   }
   const bytes = body.kind === 'json' ? Buffer.from(JSON.stringify(body.value)) : body.bytes;
   head.push('content-length', String(bytes.length));
@@ -44,14 +48,16 @@ export const STALLED_MS = 300_000;
  * Relays a stream: every chunk as it comes, the source paused while the client's socket is full and
  * cancelled the moment the client leaves, or has not read for so long that it must be gone.
  */
-function writeStream(response: Outgoing, body: StreamBody): Promise<void> {
+function writeStream(response: Outgoing, body: StreamBody, heartbeatMs: number): Promise<void> {
   return new Promise((resolve) => {
     let open = true;
     let stalled: NodeJS.Timeout | undefined;
+    let heartbeat: Heartbeat | undefined;
     const finish = (end: 'completed' | 'failed' | 'abandoned', failure?: Error): void => {
       if (!open) return;
       open = false;
       clearTimeout(stalled);
+      heartbeat?.stop();
       response.off('drain', onDrain).off('close', onClose);
       body.ended(end, failure);
       resolve();
@@ -66,13 +72,22 @@ function writeStream(response: Outgoing, body: StreamBody): Promise<void> {
       finish('abandoned');
     };
     response.on('drain', onDrain).on('close', onClose);
+    const send = (bytes: Uint8Array): boolean => {
+      const more = response.write(bytes);
+      if (!more) stalled ??= setTimeout(() => response.destroy(), STALLED_MS).unref();
+      return more;
+    };
     response.flushHeaders();
+    const { heartbeat: sign } = body;
+    if (sign && heartbeatMs > 0) {
+      // A client that does not read would only be sent more that it does not read.
+      heartbeat = startHeartbeat(heartbeatMs, () => void (stalled === undefined && send(sign)));
+    }
     body.stream.pipe({
       chunk(bytes) {
         if (!open) return false;
-        const more = response.write(bytes);
-        if (!more) stalled ??= setTimeout(() => response.destroy(), STALLED_MS).unref();
-        return more;
+        heartbeat?.heard();
+        return send(bytes);
       },
       done() {
         if (!open) return;

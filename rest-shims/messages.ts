@@ -2,6 +2,7 @@ import type { ModelRequest } from '../src/domain/chat/chat.ts';
 import { DomainError } from '../src/domain/errors.ts';
 import { assertAskable, mistyped } from '../src/domain/inference/askable.ts';
 import { MESSAGES } from '../src/domain/inference/endpoint.ts';
+import { PING } from '../src/wire/messages/write-answer.ts';
 import { anthropicError } from './errors.ts';
 import { callFactsOf, callThrough, type ModelDoor, parseBody } from './model-call.ts';
 import type { HttpRequest, RouteRow } from './route.ts';
@@ -13,6 +14,7 @@ const FORWARDED = ['anthropic-version', 'anthropic-beta'] as const;
 const DOOR: ModelDoor = {
   read: readMessage,
   lastWords: (failure) => Buffer.from(`event: error\ndata: ${JSON.stringify(errorOf(failure))}\n\n`),
+  heartbeat: Buffer.from(PING),
 };
 
 const errorOf = (failure: Error): object => anthropicError(failure instanceof DomainError ? failure : null);

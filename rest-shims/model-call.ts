@@ -12,6 +12,7 @@ import { VERSION } from '../src/domain/version.ts';
 import { eventOf } from '../src/wire/sse/events.ts';
 import { MOST_NESTING, nestsTooDeep } from '../src/wire/json/nesting.ts';
 import { proxyError, statusOf } from './errors.ts';
+import { COMMENT_LINE } from './heartbeat.ts';
 import type { HttpAnswer, HttpRequest } from './route.ts';
 import { withAnswerHeaders } from './router.ts';
 
@@ -32,12 +33,15 @@ export interface ModelDoor {
   readonly call?: (scope: Scope, asked: ModelRequest) => Promise<GatewayCall>;
   /** The last event of a stream that failed; its status went out long before. */
   lastWords(failure: Error): Uint8Array;
+  /** An event that means nothing, for streams that are silent; absent where clients of the dialect would trip over it. */
+  readonly heartbeat?: Uint8Array;
 }
 
 /** The door of OpenAI's endpoints. */
 export const openAiDoor = (endpoint: Endpoint): ModelDoor => ({
   read: (request) => readOpenAi(endpoint, request),
   lastWords: errorEvent,
+  heartbeat: COMMENT_LINE,
 });
 
 function readOpenAi(endpoint: Endpoint, request: HttpRequest): ModelRequest {
@@ -130,7 +134,7 @@ async function wholeAnswer(call: GatewayCall, scope: Scope): Promise<HttpAnswer>
   return { head, body: { kind: 'bytes', bytes, contentType: 'application/json' } };
 }
 
-function streamedAnswer(call: GatewayCall, scope: Scope, { lastWords }: ModelDoor): HttpAnswer {
+function streamedAnswer(call: GatewayCall, scope: Scope, { lastWords, heartbeat }: ModelDoor): HttpAnswer {
   return {
     headers: { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' },
     head: headOf(call, scope),
@@ -140,6 +144,7 @@ function streamedAnswer(call: GatewayCall, scope: Scope, { lastWords }: ModelDoo
       contentType: 'text/event-stream; charset=utf-8',
       ended: (end, failure) => call.settle(end, failure),
       lastWords,
+      ...(heartbeat === undefined ? {} : { heartbeat }),
     },
   };
 }

@@ -29,6 +29,11 @@ export type HttpBody =
       readonly ended: (end: 'completed' | 'failed' | 'abandoned', failure?: Error) => void;
       /** Last bytes for a stream that fails after its head went out; the status is spent by then. Null breaks it off. */
       readonly lastWords: (failure: Error) => Uint8Array | null;
+      /**
+       * What may be said between any two chunks of the stream while it is silent, and means nothing; absent where its
+       * readers know no such thing.
+       */
+      readonly heartbeat?: Uint8Array;
     };
 
 export interface HttpAnswer {

@@ -19,6 +19,8 @@ export interface RouterOptions {
   readonly failed: (failure: RequestFailure) => void;
   /** Most body bytes of rows whose limit a setting decides, by its name. */
   readonly bodyLimits: Readonly<Record<'setting' | 'otlp', number>>;
+  /** How long a stream of events may be silent before it is sent a sign of life; 0 or absent sends none. */
+  readonly heartbeatMs?: number;
 }
 
 /** A failure as the log sees it. */
@@ -31,7 +33,7 @@ export interface RequestFailure {
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 /** Serves the route rows: find, identify, read, run, write. Answers every request it is given. */
-export function createRouter({ rows, identify, scopeFor, failed, bodyLimits }: RouterOptions) {
+export function createRouter({ rows, identify, scopeFor, failed, bodyLimits, heartbeatMs = 0 }: RouterOptions) {
   const tree = findMyWay({ ignoreTrailingSlash: false, caseSensitive: true, maxParamLength: 4096 });
   for (const row of rows) {
     for (const path of row.paths) tree.on(row.method, path, () => {}, row);
@@ -67,7 +69,7 @@ export function createRouter({ rows, identify, scopeFor, failed, bodyLimits }: R
       const { headers } = request;
       const scope = scopeFor(caller, response);
       const answer = row.handle({ method: row.method, path, search, params, headers, body }, scope);
-      const written = writeAnswer(response, answer instanceof Promise ? await answer : answer);
+      const written = writeAnswer(response, answer instanceof Promise ? await answer : answer, heartbeatMs);
       if (written) await written;
     } catch (error) {
       if (error instanceof RequestAborted || response.destroyed) return;

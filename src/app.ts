@@ -211,6 +211,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     scopeFor: scopes.forRequest,
     failed,
     bodyLimits: { setting: settings.maxRequestBytes, otlp: settings.otlp.limits.bodyBytes },
+    heartbeatMs: settings.streamHeartbeatSeconds * 1000,
   });
 
   const upgrades = createUpgrades({

@@ -37,6 +37,9 @@ const faultText = ({ source, line, key, message }: ConfigFault): string =>
 /** Most calls a day that a limit can say: every interface can write it as a number. */
 export const MOST_DAILY_CALLS = 1_000_000_000;
 
+/** Longer than any connection lives. */
+const MOST_HEARTBEAT_SECONDS = 86_400;
+
 const proxy = z.string().superRefine((text, context) => {
   const message = proxyFault(text);
   if (message !== null) context.addIssue({ code: 'custom', message });
@@ -56,6 +59,7 @@ const generalSettings = z.looseObject({
   master_key: z.string().optional(),
   database_url: z.string().optional(),
   max_request_size_mb: z.number().positive().optional(),
+  stream_heartbeat_seconds: z.number().min(0).max(MOST_HEARTBEAT_SECONDS).optional(),
   max_file_size_mb: z.number().positive().optional(),
   max_batch_file_size_mb: z.number().positive().optional(),
   store_prompts_in_spend_logs: z.boolean().optional(),
@@ -100,6 +104,7 @@ export interface FileSettings {
   readonly masterKey: Secret | null;
   readonly databaseUrl: string | null;
   readonly maxRequestBytes: number | null;
+  readonly streamHeartbeatSeconds: number | null;
   readonly fileLimits: FileLimits;
   readonly catalogDailyLimit: number | null;
   readonly trustedProxies: readonly string[] | null;
@@ -179,6 +184,7 @@ export function readConfigFile(file: string, env: NodeJS.ProcessEnv): FileSettin
     masterKey: general?.master_key === undefined ? null : new Secret(general.master_key),
     databaseUrl: general?.database_url ?? null,
     maxRequestBytes: megabytes(general?.max_request_size_mb),
+    streamHeartbeatSeconds: general?.stream_heartbeat_seconds ?? null,
     fileLimits: { file: megabytes(general?.max_file_size_mb), batchFile: megabytes(general?.max_batch_file_size_mb) },
     catalogDailyLimit: general?.catalog_daily_limit ?? null,
     retentionDays: retentionIn(general?.tracing?.store),

@@ -38,6 +38,8 @@ export interface Settings {
   /** Serves the built-in `demo` model. */
   readonly demoModel: boolean;
   readonly maxRequestBytes: number;
+  /** How long a streamed answer may be silent before it is sent a sign of life; 0 sends none. */
+  readonly streamHeartbeatSeconds: number;
   /** Most bytes of one file in a request. */
   readonly fileLimits: FileLimits;
   /** Keeps prompts and answers on the gateway's own spans. */
@@ -69,6 +71,7 @@ export interface Settings {
 const PUBLIC_KEYS = new Set(['sk-1234', 'sk-12345', 'sk-123', 'sk-test', 'sk-my-master-key', 'sk-change-me']);
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1']);
 const DEFAULT_MAX_REQUEST_BYTES = 32 * 1024 * 1024;
+const DEFAULT_HEARTBEAT_SECONDS = 15;
 const DEFAULT_DAILY_LIMIT = 1_000;
 const DEFAULT_RETENTION_DAYS = 14;
 const SILENT_FILE: FileSettings = {
@@ -76,6 +79,7 @@ const SILENT_FILE: FileSettings = {
   masterKey: null,
   databaseUrl: null,
   maxRequestBytes: null,
+  streamHeartbeatSeconds: null,
   fileLimits: { file: null, batchFile: null },
   catalogDailyLimit: null,
   retentionDays: null,
@@ -180,6 +184,7 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, sm
     deployments: file.deployments,
     demoModel: file.demoModel ?? true,
     maxRequestBytes: file.maxRequestBytes ?? DEFAULT_MAX_REQUEST_BYTES,
+    streamHeartbeatSeconds: file.streamHeartbeatSeconds ?? DEFAULT_HEARTBEAT_SECONDS,
     fileLimits: file.fileLimits,
     capturePrompts: file.capturePrompts ?? false,
     responseIdSecurity: file.responseIdSecurity ?? true,

@@ -6,7 +6,7 @@ import { type AnswerEnd, messageIdOf, NO_USAGE, stopFields } from './message.ts'
 import { usageFields } from './usage.ts';
 
 /** A ping: says nothing, and keeps a connection open that would otherwise be silent. */
-const PING = 'event: ping\ndata: {"type":"ping"}\n\n';
+export const PING = 'event: ping\ndata: {"type":"ping"}\n\n';
 
 type Kind = 'text' | 'thinking' | 'tool';
 

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { STALLED_MS, writeAnswer } from '../../../rest-shims/answer-writer.ts';
+import type { HttpAnswer } from '../../../rest-shims/route.ts';
 import type { ByteSink } from '../../../src/domain/bytes.ts';
 
 /** A source of bytes the test pushes by hand. */
@@ -29,21 +30,24 @@ function handSource() {
 }
 
 let source = handSource();
+let heartbeatMs = 0;
 let ends: unknown[][] = [];
 
 let server: Server;
 let url: string;
 beforeAll(async () => {
   server = createServer((_request, response) => {
-    void writeAnswer(response, {
+    const answer: HttpAnswer = {
       body: {
         kind: 'stream',
         stream: source.stream,
         contentType: 'text/event-stream',
         ended: (...end) => ends.push(end),
         lastWords: (failure) => Buffer.from(`data: ${failure.message}\n\n`),
+        heartbeat: Buffer.from(': beat\n\n'),
       },
-    });
+    };
+    void writeAnswer(response, answer, heartbeatMs);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -127,5 +131,48 @@ describe('a stream', () => {
     }
     await expect.poll(() => [source.seen.cancelled, ends]).toEqual([true, [['abandoned', undefined]]]);
     socket.destroy();
+  });
+
+  describe('that is silent', () => {
+    /** Opens a stream whose heartbeat runs on a clock of the test's own. */
+    async function openSilent(ms: number) {
+      heartbeatMs = ms;
+      vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+      return await open();
+    }
+    afterEach(() => {
+      vi.useRealTimers();
+      heartbeatMs = 0;
+    });
+
+    it('is sent a sign of life, again and again, and never while it speaks', async () => {
+      const { answer, sink } = await openSilent(10_000);
+      sink.chunk(Buffer.from('data: 1\n\n'));
+      vi.advanceTimersByTime(10_000);
+      vi.advanceTimersByTime(10_000);
+      for (const piece of [2, 3, 4]) {
+        sink.chunk(Buffer.from(`data: ${piece}\n\n`));
+        vi.advanceTimersByTime(5_000);
+      }
+      vi.advanceTimersByTime(5_000);
+      sink.done();
+      vi.advanceTimersByTime(60_000);
+      expect(await answer.text()).toBe('data: 1\n\n: beat\n\n: beat\n\ndata: 2\n\ndata: 3\n\ndata: 4\n\n: beat\n\n');
+      expect(vi.getTimerCount()).toBe(0);
+    });
+
+    it('is sent none where that is switched off', async () => {
+      const { answer, sink } = await openSilent(0);
+      vi.advanceTimersByTime(3_600_000);
+      sink.done();
+      expect(await answer.text()).toBe('');
+    });
+
+    it('is sent none once its client has left', async () => {
+      const { answer } = await openSilent(10_000);
+      await answer.body?.cancel();
+      await expect.poll(() => ends).toEqual([['abandoned', undefined]]);
+      expect(vi.getTimerCount()).toBe(0);
+    });
   });
 });
