@@ -1,5 +1,5 @@
 import type { ModelRequest } from '../src/domain/chat/chat.ts';
-import type { GatewayCall } from '../src/gateway/gateway.ts';
+import type { GatewayCall, TokenCount } from '../src/gateway/gateway.ts';
 import { anyKey } from './access.ts';
 import { callerOf, operation } from './operation.ts';
 
@@ -9,4 +9,12 @@ export const callModel = operation({
   access: anyKey,
   run: (scope, request: ModelRequest): Promise<GatewayCall> =>
     scope.platform.gateway.call(callerOf(scope), request, scope.signal),
+});
+
+/** Counts the input tokens a request would have. */
+export const countTokens = operation({
+  name: 'countTokens',
+  access: anyKey,
+  run: (scope, request: ModelRequest): Promise<TokenCount> =>
+    scope.platform.tokens.countTokens(callerOf(scope), request, scope.signal),
 });

@@ -12,7 +12,7 @@ import type { Pace } from '../src/domain/pace.ts';
 import type { ResponseIds } from '../src/domain/responses/response-ids.ts';
 import type { ExportPacker } from '../src/domain/traces/packed.ts';
 import type { CatalogKeyRing } from '../src/gateway/catalog-key-ring.ts';
-import type { Gateway, ObjectGateway } from '../src/gateway/gateway.ts';
+import type { Gateway, ObjectGateway, TokenGateway } from '../src/gateway/gateway.ts';
 import type { KeyRing } from '../src/gateway/key-ring.ts';
 import type { Loaders } from './loaders.ts';
 import type { Stores } from './stores.ts';
@@ -29,6 +29,7 @@ export interface Platform {
   readonly checkoutPace: Pace;
   readonly gateway: Gateway;
   readonly objects: ObjectGateway;
+  readonly tokens: TokenGateway;
   /** Most bytes of files that callers send; null where only the size of a request bounds them. */
   readonly fileLimits: FileLimits;
   /** Reads the exports of spans that come in. */

@@ -1,11 +1,12 @@
+import { countTokens } from '../resolvers/inference.ts';
 import type { ModelRequest } from '../src/domain/chat/chat.ts';
 import { DomainError } from '../src/domain/errors.ts';
 import { assertAskable, mistyped } from '../src/domain/inference/askable.ts';
-import { MESSAGES } from '../src/domain/inference/endpoint.ts';
+import { COUNT_TOKENS, type Endpoint, MESSAGES } from '../src/domain/inference/endpoint.ts';
 import { PING } from '../src/wire/messages/write-answer.ts';
 import { anthropicError } from './errors.ts';
 import { callFactsOf, callThrough, type ModelDoor, parseBody } from './model-call.ts';
-import type { HttpRequest, RouteRow } from './route.ts';
+import { type HttpRequest, json, route, type RouteRow } from './route.ts';
 
 /** Headers that say which words the body is in; an upstream of the same dialect has to know them. */
 const FORWARDED = ['anthropic-version', 'anthropic-beta'] as const;
@@ -20,21 +21,17 @@ const DOOR: ModelDoor = {
 const errorOf = (failure: Error): object => anthropicError(failure instanceof DomainError ? failure : null);
 
 function readMessage(request: HttpRequest): ModelRequest {
+  return readAs(MESSAGES, request);
+}
+
+function readAs(endpoint: Endpoint, request: HttpRequest): ModelRequest {
   const { body: bytes } = request;
   const body = parseBody(bytes);
-  assertAskable(body, MESSAGES);
-  const stream = body['stream'] ?? false;
-  if (typeof stream !== 'boolean') throw mistyped('stream', 'a boolean', MESSAGES);
-  return {
-    endpoint: MESSAGES,
-    model: String(body['model']),
-    stream,
-    includeUsage: true,
-    bytes,
-    body,
-    forwarded: forwardedOf(request),
-    ...callFactsOf(request),
-  };
+  assertAskable(body, endpoint);
+  const stream = (endpoint.streams ? body['stream'] : null) ?? false;
+  if (typeof stream !== 'boolean') throw mistyped('stream', 'a boolean', endpoint);
+  const asked = { endpoint, model: String(body['model']), stream, includeUsage: true, bytes, body };
+  return { ...asked, forwarded: forwardedOf(request), ...callFactsOf(request) };
 }
 
 function forwardedOf({ headers }: HttpRequest): Readonly<Record<string, string>> {
@@ -60,4 +57,18 @@ export const messagesRoutes: readonly RouteRow[] = [
     hot: true,
     handle: (request, scope) => callThrough(DOOR, request, scope),
   },
+  route({
+    name: 'messages.countTokens',
+    method: 'POST',
+    paths: ['/v1/messages/count_tokens', '/anthropic/v1/messages/count_tokens'],
+    surface: 'anthropic',
+    category: null,
+    credential: 'required',
+    answers: [200, 400, 401, 403, 404, 413, 429],
+    bodyLimit: 'setting',
+    hot: true,
+    parse: (request) => readAs(COUNT_TOKENS, request),
+    run: countTokens,
+    render: ({ tokens, by }) => json({ input_tokens: tokens }, { 'x-gateway-tokens-counted-by': by }),
+  }),
 ];

@@ -170,6 +170,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     checkoutPace: createPace({ ...CHECKOUT_PACE, clock: systemClock }),
     gateway,
     objects: gateway,
+    tokens: gateway,
     fileLimits: settings.fileLimits,
     exports,
     keyRing,

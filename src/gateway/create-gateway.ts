@@ -8,10 +8,11 @@ import { MAX_VALUE_BYTES } from '../domain/traces/truncate.ts';
 import { createLedger } from './admit.ts';
 import { type CallTools, openCall } from './call.ts';
 import { createRealtime } from './create-realtime.ts';
-import type { CallRecorder, Gateway, ObjectGateway } from './gateway.ts';
+import type { CallRecorder, Gateway, ObjectGateway, TokenGateway } from './gateway.ts';
 import { createPassing } from './passing.ts';
 import { createPricer } from './price.ts';
 import { createRouter, unknownModel } from './route.ts';
+import { createTokenGateway } from './token-count.ts';
 
 /** What the engine is built from: ports, and what is configured. */
 export interface GatewayOptions {
@@ -27,7 +28,7 @@ export interface GatewayOptions {
 }
 
 /** Route, admit, call, price, record: one call through the gateway. Throws InvalidInput for a bad deployment. */
-export function createGateway(options: GatewayOptions): Gateway & ObjectGateway {
+export function createGateway(options: GatewayOptions): Gateway & ObjectGateway & TokenGateway {
   const { deployments, catalog, capturePrompts } = options;
   const routeOf = createRouter(deployments, options.providers);
   const ledger = createLedger(options.spend);
@@ -43,6 +44,7 @@ export function createGateway(options: GatewayOptions): Gateway & ObjectGateway 
   return {
     ...createPassing({ deployments, providers: options.providers, routeOf, ledger, tools }),
     realtime: createRealtime({ routeOf, ledger, tools }),
+    ...createTokenGateway(routeOf),
     deployments: () => deployments,
     async call(caller, request, signal) {
       // The right comes before the existence: a key must not learn which other models there are.

@@ -70,6 +70,18 @@ export interface ObjectGateway {
   pass(caller: Caller, deployment: Deployment, request: PassThrough, signal: AbortSignal): Promise<GatewayCall>;
 }
 
+/** How many input tokens a request has, and who says so. */
+export interface TokenCount {
+  readonly tokens: number;
+  readonly by: 'upstream' | 'estimate';
+}
+
+/** Counting without asking. */
+export interface TokenGateway {
+  /** The upstream's count, or ours where it does not count or cannot be reached. Throws like `call`; nothing is recorded. */
+  countTokens(caller: Caller, request: ModelRequest, signal: AbortSignal): Promise<TokenCount>;
+}
+
 /** Takes records off the hot path: returns at once, commits soon, in batches. */
 export interface CallRecorder {
   record(call: CallRecord): void;

@@ -23,6 +23,7 @@ import { OLLAMA_OUT } from '../wire/ollama-chat/native.ts';
 import { azure, azureAi } from './azure/azure.ts';
 import { bedrock } from './bedrock/bedrock.ts';
 import { cohere } from './cohere/cohere.ts';
+import { anthropicCount } from './anthropic/count-tokens.ts';
 import { createDemo } from './demo/demo.ts';
 import { gemini } from './gemini/gemini.ts';
 import { vertex } from './gemini/vertex.ts';
@@ -67,7 +68,7 @@ export function createProviders({ http, sockets, googleTokens }: ProviderTools):
         dialect: GENERATE_CONTENT_OUT,
       })),
     ),
-    translating(createHttpProvider(http, anthropic), ({ options }) => ({
+    translating({ ...createHttpProvider(http, anthropic), countTokens: anthropicCount(http) }, ({ options }) => ({
       endpoint: MESSAGES,
       dialect: messagesOut({ maxTokens: Number(options['max_tokens'] ?? MAX_TOKENS) }),
     })),

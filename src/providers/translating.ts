@@ -27,6 +27,7 @@ export function translating(native: NativeProvider, by: (deployment: Deployment)
   return {
     name: native.name,
     ...(native.pass === undefined ? {} : { pass: native.pass }),
+    ...(native.countTokens === undefined ? {} : { countTokens: native.countTokens }),
     async send(deployment, request, signal) {
       if (native.answers(request.endpoint, deployment)) return await native.send(deployment, request, signal);
       const inbound = request.endpoint.dialect === null ? undefined : INBOUND[request.endpoint.dialect];

@@ -209,6 +209,9 @@ export async function openGraph(
     get objects(): never {
       throw new Error('Files and batches are tested with a real upstream.');
     },
+    get tokens(): never {
+      throw new Error('Tokens are counted with a real upstream.');
+    },
     fileLimits: { file: null, batchFile: null },
     gateway: options.gateway ?? scriptedGateway(() => [][Symbol.iterator]() as never),
     keyRing: { identify: identifyByName, current: (who) => who, forget() {} },

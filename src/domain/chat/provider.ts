@@ -47,6 +47,11 @@ export interface Provider {
    * that, a failure travels inside the exchange's byte stream.
    */
   send(deployment: Deployment, request: ModelRequest, signal: AbortSignal): Promise<Exchange>;
+  /**
+   * Counts the input tokens of a request without answering it. Throws UpstreamFailed. Absent where the upstream does not
+   * count.
+   */
+  readonly countTokens?: (deployment: Deployment, request: ModelRequest, signal: AbortSignal) => Promise<number>;
   /** Hands on a call about something the upstream keeps, as `send` does; absent where it keeps nothing. */
   readonly pass?: (deployment: Deployment, request: PassThrough, signal: AbortSignal) => Promise<Exchange>;
   /**

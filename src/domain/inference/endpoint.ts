@@ -106,6 +106,15 @@ export const RESPONSES_COMPACT: Endpoint = {
   callType: 'acompact_responses',
 };
 
+/** A message that is only counted, not answered. */
+export const COUNT_TOKENS: Endpoint = {
+  ...MESSAGES,
+  path: '/messages/count_tokens',
+  needs: [],
+  answers: { member: null, form: 'count of tokens' },
+  streams: false,
+};
+
 /** Texts in, a vector for each out. */
 export const EMBEDDINGS: Endpoint = {
   path: '/embeddings',

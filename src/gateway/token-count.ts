@@ -1,0 +1,44 @@
+import type { ModelRequest } from '../domain/chat/chat.ts';
+import type { Deployment, Provider } from '../domain/chat/provider.ts';
+import { UpstreamFailed } from '../domain/errors.ts';
+import { estimateTokens } from '../domain/inference/token-estimate.ts';
+import { assertMayCall } from '../domain/keys/virtual-key.ts';
+import type { TokenGateway } from './gateway.ts';
+import { type Router, unknownModel } from './route.ts';
+
+/** Chooses and asks, or estimates. It costs nothing, so nothing is admitted or recorded. */
+export function createTokenGateway(routeOf: Router): TokenGateway {
+  return {
+    async countTokens({ key }, request, signal) {
+      assertMayCall(key, request.model);
+      const route = routeOf(request.model);
+      if (route === null) throw unknownModel(request.endpoint.path, request.model);
+      const counted = await countedBy(route.provider, route.deployment, request, signal);
+      return counted === null
+        ? { tokens: estimateTokens(request.body), by: 'estimate' }
+        : { tokens: counted, by: 'upstream' };
+    },
+  };
+}
+
+/** What the upstream counts; null where it cannot, or cannot now. */
+async function countedBy(
+  { countTokens }: Provider,
+  deployment: Deployment,
+  request: ModelRequest,
+  signal: AbortSignal,
+): Promise<number | null> {
+  if (countTokens === undefined) return null;
+  try {
+    return await countTokens(deployment, request, signal);
+  } catch (failure) {
+    if (signal.aborted || !(failure instanceof UpstreamFailed) || !cannotCount(failure)) throw failure;
+    return null;
+  }
+}
+
+/** Whether a failure is the upstream's own, or it has no such endpoint: a host that knows it says what was not found. */
+function cannotCount({ upstreamStatus: status, upstreamType }: UpstreamFailed): boolean {
+  if (status === null || status >= 500) return true;
+  return status === 404 && upstreamType !== 'not_found_error';
+}

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { estimateTokens } from '../../../src/domain/inference/token-estimate.ts';
+
+const said = (content: unknown): object => ({ role: 'user', content });
+
+describe('an estimate of tokens', () => {
+  it('counts three and a half bytes of text as a token, and four tokens for a turn', () => {
+    expect(estimateTokens({ messages: [said('x'.repeat(35))] })).toBe(14);
+    expect(estimateTokens({ messages: [said('x'.repeat(35)), said('x')] })).toBe(19);
+    // Seven characters, twenty-one bytes.
+    expect(estimateTokens({ messages: [said('日本語日本語日')] })).toBe(10);
+  });
+
+  it.each([
+    [[{ type: 'text', text: 'x'.repeat(7) }], 2],
+    [[{ type: 'image', source: { type: 'base64', data: 'x'.repeat(100_000) } }], 1_600],
+    [[{ type: 'document', source: { type: 'base64', data: 'x'.repeat(100_000) } }], 3_000],
+    [[{ type: 'document', source: { type: 'text', data: 'x'.repeat(35) } }], 10],
+    [[{ type: 'document', source: { type: 'content', content: [{ type: 'text', text: 'x'.repeat(35) }] } }], 10],
+    [[{ type: 'tool_result', content: [{ type: 'text', text: 'x'.repeat(35) }] }], 14],
+    [[{ type: 'tool_use', name: 'x'.repeat(7), input: { a: 1 } }], 8],
+    [[{ type: 'thinking', thinking: 'x'.repeat(700) }], 0],
+    [[{ type: 'x' }], 4],
+    [7, 0],
+  ])('counts the content %j as %i', (content, expected) => {
+    expect(estimateTokens({ messages: [said(content)] })).toBe(4 + expected);
+  });
+
+  it('counts the system prompt and the tools', () => {
+    const tool = { name: 'look', input_schema: { type: 'object' } };
+    expect(estimateTokens({ system: 'x'.repeat(35), messages: [] })).toBe(10);
+    expect(estimateTokens({ tools: [tool], messages: [] })).toBe(Math.ceil(JSON.stringify(tool).length / 3.5));
+    expect(estimateTokens({})).toBe(0);
+  });
+});
