@@ -9,7 +9,7 @@ export const modelRoutes: readonly RouteRow[] = [
   route({
     name: 'models.list',
     method: 'GET',
-    paths: ['/v1/models', '/models'],
+    paths: ['/v1/models', '/models', '/ide/models', '/cursor/models'],
     surface: 'proxy',
     category: null,
     credential: 'required',

@@ -5,6 +5,7 @@ import { fileRoutes } from '../rest-shims/files.ts';
 import { freeTierRoutes } from '../rest-shims/free-tier.ts';
 import { generateContentRoutes } from '../rest-shims/generate-content.ts';
 import { healthRoutes } from '../rest-shims/health.ts';
+import { ideRoutes } from '../rest-shims/ide.ts';
 import { inferenceRoutes } from '../rest-shims/inference.ts';
 import { messagesRoutes } from '../rest-shims/messages.ts';
 import { metricsRoutes } from '../rest-shims/metrics.ts';
@@ -19,6 +20,7 @@ import type { RouteRow } from '../rest-shims/route.ts';
 export const restRoutes: readonly RouteRow[] = [
   ...inferenceRoutes,
   ...responseRoutes,
+  ...ideRoutes,
   ...generateContentRoutes,
   ...messagesRoutes,
   ...fileRoutes,

@@ -1,4 +1,4 @@
-import type { Deployment } from '../domain/chat/provider.ts';
+import { type Deployment, displayName } from '../domain/chat/provider.ts';
 import { UpstreamFailed } from '../domain/errors.ts';
 import { HttpFailure, type HttpFault } from '../domain/http.ts';
 import type { AnswerError } from '../wire/dialect.ts';
@@ -28,12 +28,6 @@ const classOf = (status: number | null): string => {
 
 /** Most characters of a body that is not JSON which are shown to the caller. */
 const SHOWN = 300;
-
-/** Names that their owners write otherwise than with a capital at the front. */
-const DISPLAY_NAMES: Readonly<Record<string, string>> = { openai: 'OpenAI', vertex_ai: 'VertexAI' };
-
-const displayName = (provider: string): string =>
-  DISPLAY_NAMES[provider] ?? provider.charAt(0).toUpperCase() + provider.slice(1);
 
 /** Words a failure as clients of the reference know it: class, provider, and what the provider said. */
 function failed(

@@ -38,6 +38,13 @@ export interface Deployment {
 /** The providers we have a protocol for; any other is spoken to as `openai` when its address is given. */
 export const PROVIDER_NAMES: readonly string[] = [...Object.keys(VENDORS), 'demo'];
 
+/** Names that their owners write otherwise than with a capital at the front. */
+const DISPLAY_NAMES: Readonly<Record<string, string>> = { openai: 'OpenAI', vertex_ai: 'VertexAI' };
+
+/** A provider's name as messages have it. */
+export const displayName = (provider: string): string =>
+  DISPLAY_NAMES[provider] ?? provider.charAt(0).toUpperCase() + provider.slice(1);
+
 /** A vendor protocol we can speak; it answers every endpoint, or says that it cannot. */
 export interface Provider {
   readonly name: string;

@@ -69,7 +69,7 @@ export function createChunkWriter(about: AnswerAbout): AnswerWriter {
   };
 }
 
-function toolCallDelta(step: Extract<AnswerStep, { kind: 'toolCall' }>): object {
+export function toolCallDelta(step: Extract<AnswerStep, { kind: 'toolCall' }>): object {
   const { index, id, name, arguments: piece } = step;
   return id === null && name === null
     ? { index, function: { arguments: piece } }

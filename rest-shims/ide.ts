@@ -1,0 +1,101 @@
+import { askForIde } from '../resolvers/ide.ts';
+import type { Scope } from '../resolvers/scope.ts';
+import { bytesOf, collect } from '../src/domain/bytes.ts';
+import type { ModelRequest } from '../src/domain/chat/chat.ts';
+import { displayName } from '../src/domain/chat/provider.ts';
+import { UpstreamFailed } from '../src/domain/errors.ts';
+import type { RequestBody } from '../src/domain/inference/askable.ts';
+import { CHAT_COMPLETIONS, RESPONSES } from '../src/domain/inference/endpoint.ts';
+import type { AnswerAbout } from '../src/wire/dialect.ts';
+import { createIdeWriter, ideCompletion, ideFaultOf } from '../src/wire/ide/answer.ts';
+import { readIdeRequest, withModel } from '../src/wire/ide/request.ts';
+import { parseJson } from '../src/wire/json/fields.ts';
+import { RESPONSES_OUT } from '../src/wire/responses/outbound.ts';
+import { translatedStream } from '../src/wire/translate.ts';
+import { callThrough, openAiDoor, parseBody } from './model-call.ts';
+import type { HttpAnswer, HttpRequest, RouteRow } from './route.ts';
+
+type Fault = NonNullable<ReturnType<typeof ideFaultOf>>;
+/** Most bytes of an answer that is sent whole. */
+const ANSWER_LIMIT = 64 * 1024 * 1024;
+
+type GatewayCall = Awaited<ReturnType<typeof askForIde>>;
+
+const CHAT = openAiDoor(CHAT_COMPLETIONS);
+const RESPONSE = openAiDoor(RESPONSES);
+
+/** Answers an IDE in the words of a chat, whichever words it asked in. */
+function answer(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
+  const sent = parseBody(request.body);
+  const asked = readIdeRequest(sent);
+  const inner = asked.kind === 'chat' ? CHAT : RESPONSE;
+  const read = (body: RequestBody): ModelRequest =>
+    inner.read({ ...request, params: {}, body: Buffer.from(JSON.stringify(body)) });
+  return callThrough(
+    {
+      read: () => read(asked.body),
+      async call(within, { model }) {
+        const call = await askForIde(within, { name: model, requestFor: (meant) => read(withModel(asked, meant)) });
+        return asked.kind === 'chat' ? call : await inChatWords(call, includesUsage(sent));
+      },
+      lastWords: CHAT.lastWords,
+    },
+    request,
+    scope,
+  );
+}
+
+const includesUsage = ({ stream_options: options }: RequestBody): boolean =>
+  typeof options === 'object' && options !== null && 'include_usage' in options && options.include_usage === true;
+
+/** A response as the chat completion an IDE reads. */
+async function inChatWords(call: GatewayCall, includeUsage: boolean): Promise<GatewayCall> {
+  const { exchange, callId, modelGroup } = call;
+  const about: AnswerAbout = {
+    model: modelGroup,
+    fallbackId: callId,
+    createdAt: Math.floor(Date.now() / 1000),
+    includeUsage,
+    body: {},
+  };
+  if (exchange.streaming) {
+    const stream = translatedStream(exchange.bytes, RESPONSES_OUT.reader(), createIdeWriter(about), {
+      failed: (failure) => failed(call, failure),
+    });
+    return { ...call, exchange: { ...exchange, bytes: stream } };
+  }
+  const response = parseJson((await collect(exchange.bytes, ANSWER_LIMIT)) ?? new Uint8Array());
+  const fault = ideFaultOf(response);
+  if (fault !== null) {
+    const failure = failed(call, fault);
+    call.settle('failed', failure);
+    throw failure;
+  }
+  const bytes = bytesOf(Buffer.from(JSON.stringify(ideCompletion(response, about))));
+  return { ...call, exchange: { ...exchange, bytes } };
+}
+
+/** An answer that says of itself that it failed. */
+function failed({ deployment: { provider } }: GatewayCall, { message, code }: Fault): UpstreamFailed {
+  return new UpstreamFailed(`litellm.APIError: APIError: ${displayName(provider)}Exception - ${message}`, {
+    provider,
+    upstreamStatus: null,
+    upstreamCode: code,
+  });
+}
+
+/** The address an IDE asks at: it appends `/chat/completions` to its base, whatever it sends there. */
+export const ideRoutes: readonly RouteRow[] = [
+  {
+    name: 'ide.chat',
+    method: 'POST',
+    paths: ['/ide/chat/completions', '/cursor/chat/completions'],
+    surface: 'proxy',
+    category: 'llm',
+    credential: 'required',
+    answers: [200, 400, 401, 403, 422, 429, 500, 503],
+    bodyLimit: 'setting',
+    hot: true,
+    handle: answer,
+  },
+];

@@ -1,0 +1,119 @@
+import type { AnswerStep } from '../../domain/chat/answer-step.ts';
+import type { Usage } from '../../domain/chat/chat.ts';
+import { toolCallDelta } from '../chat-completions/write-answer.ts';
+import { usageObject } from '../chat-completions/usage.ts';
+import type { AnswerAbout, AnswerWriter } from '../dialect.ts';
+import { type Fields, isObject, list, object, text } from '../json/fields.ts';
+import { stepsOfResponse } from '../responses/read-answer.ts';
+import { usageOf } from '../responses/usage.ts';
+
+type ToolCall = Extract<AnswerStep, { kind: 'toolCall' }>;
+
+/** Why a whole response is no answer, in its own words where it has some; null when it is one. */
+export function ideFaultOf(response: unknown): { readonly message: string; readonly code: string | null } | null {
+  const failure = stepsOfResponse(response).find((step) => step.kind === 'failure');
+  if (failure !== undefined) return failure;
+  const { output, incomplete_details: details } = object(response);
+  if (list(output).length > 0) return null;
+  const reason = text(object(details)['reason']);
+  return { message: `The response has no output items${reason === null ? '' : `: ${reason}`}.`, code: null };
+}
+
+/** A whole response as the chat completion an IDE reads: all it says and calls in one choice. */
+export function ideCompletion(response: unknown, about: AnswerAbout): Readonly<Record<string, unknown>> {
+  const answer = object(response);
+  const steps = stepsOfResponse(answer);
+  const told = (kind: 'text' | 'refusal' | 'reasoning'): string =>
+    steps.map((step) => (step.kind === kind ? step.text : '')).join('');
+  const calls = callsOf(steps);
+  const said = `${told('text')}${told('refusal')}`;
+  const thought = told('reasoning');
+  const message = {
+    role: 'assistant',
+    content: said === '' && calls.length > 0 ? null : said,
+    tool_calls: calls.length === 0 ? null : calls,
+    function_call: null,
+    provider_specific_fields: null,
+    ...(thought === '' ? {} : { reasoning_content: thought }),
+  };
+  const finish = steps.find((step) => step.kind === 'finish');
+  return {
+    id: answer['id'] ?? about.fallbackId,
+    object: 'chat.completion',
+    created: about.createdAt,
+    model: about.model,
+    system_fingerprint: null,
+    choices: [{ index: 0, finish_reason: finish?.reason ?? 'stop', message }],
+    usage: countsOf(object(answer['usage'])),
+  };
+}
+
+function callsOf(steps: readonly AnswerStep[]): readonly object[] {
+  const pieces = steps.filter((step): step is ToolCall => step.kind === 'toolCall');
+  return [...Map.groupBy(pieces, ({ index }) => index).values()].map((call) => ({
+    id: call[0]?.id ?? '',
+    type: 'function',
+    function: { name: call[0]?.name ?? '', arguments: call.map((piece) => piece.arguments).join('') },
+  }));
+}
+
+function countsOf(usage: Fields): object {
+  const counted: Usage | null = usageOf(usage);
+  const {
+    prompt_tokens_details: prompt,
+    completion_tokens_details: completion,
+    ...totals
+  } = usageObject(
+    counted ?? { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
+  );
+  return {
+    ...totals,
+    prompt_tokens_details: isObject(usage['input_tokens_details']) ? prompt : null,
+    completion_tokens_details: isObject(usage['output_tokens_details']) ? completion : null,
+  };
+}
+
+/** Writes the steps of a response as the chunks an IDE reads: the role with the first of them, nothing that says nothing. */
+export function createIdeWriter(about: AnswerAbout): AnswerWriter {
+  let id = about.fallbackId;
+  let begun = false;
+  let usage: Usage | null = null;
+  const event = (rest: object): string =>
+    `data: ${JSON.stringify({ id, object: 'chat.completion.chunk', created: about.createdAt, model: about.model, ...rest })}\n\n`;
+  const chunk = (delta: object, reason: string | null = null): string => {
+    const role = begun || reason !== null ? {} : { role: 'assistant' };
+    begun = true;
+    return event({ choices: [{ index: 0, delta: { ...role, ...delta }, finish_reason: reason }] });
+  };
+  return {
+    write(step) {
+      switch (step.kind) {
+        case 'begin':
+          id = step.id ?? id;
+          return '';
+        case 'text':
+        case 'refusal':
+          return chunk({ content: step.text });
+        case 'reasoning':
+          return chunk({ reasoning_content: step.text });
+        case 'toolCall':
+          return chunk({ tool_calls: [toolCallDelta(step)] });
+        case 'finish':
+          return chunk({}, step.reason);
+        case 'usage':
+          usage = step.usage;
+          return '';
+        case 'failure':
+        case 'reasoningProof':
+        case 'redactedReasoning':
+        case 'stopSequence':
+        case 'toolCallProof':
+          return '';
+      }
+    },
+    end() {
+      const counted = about.includeUsage && usage !== null ? event({ choices: [], usage: usageObject(usage) }) : '';
+      return `${counted}data: [DONE]\n\n`;
+    },
+  };
+}

@@ -1,0 +1,231 @@
+import { describe, expect, it } from 'vitest';
+import { aTrace, left } from '../inference/left.ts';
+import {
+  running,
+  PATH,
+  INPUT,
+  MESSAGE,
+  CALL,
+  CUSTOM,
+  RESPONSE,
+  answerWith,
+  type Event,
+  streamWith,
+  newKey,
+  ask,
+  stream,
+  sent,
+  completion,
+} from './ide-client.ts';
+
+describe('ide.chat 200', () => {
+  it.each([PATH, '/cursor/chat/completions'])('input goes to one call of a response, on %s', async (path) => {
+    answerWith(200, RESPONSE);
+    const calls = running.upstream.received.length;
+    const { traceId, headers } = aTrace();
+    const tools = [
+      { type: 'function', name: 'look', parameters: {} },
+      { type: 'custom', name: 'patch' },
+    ];
+    const asked = { model: 'gpt', input: INPUT, messages: [], tools, stream_options: { include_usage: true } };
+    expect(await ask(asked, headers, path)).toEqual(completion({}));
+    expect(running.upstream.received.slice(calls).map((call) => call.path)).toEqual(['/v1/responses']);
+    expect(sent()).toEqual({ model: 'up-1', input: INPUT, tools });
+    expect(await left(running.app, traceId)).toMatchObject([
+      { spendRow: { callType: 'aresponses', modelGroup: 'gpt', costUsd: '1.25', status: 'SUCCESS' } },
+    ]);
+  });
+
+  it.each([
+    ['gpt-thinking-high', { model: 'up-1', input: INPUT, reasoning: { effort: 'high' } }],
+    ['gpt-fast', { model: 'up-1', input: INPUT }],
+    ['gpt-thinking-xhigh-fast', { model: 'up-1', input: INPUT, reasoning: { effort: 'xhigh' } }],
+  ])('%s is a model and its settings', async (model, expected) => {
+    answerWith(200, RESPONSE);
+    expect(await ask({ model, input: INPUT })).toEqual(completion({}));
+    expect(sent()).toEqual(expected);
+  });
+
+  it.each(['gpt-thinking-low', 'gpt-thinking-low-fast'])(
+    'a name that is configured is left alone: %s',
+    async (model) => {
+      answerWith(200, RESPONSE);
+      await ask({ model, input: INPUT });
+      expect(sent()).toEqual({ model: 'up-2', input: INPUT });
+    },
+  );
+
+  it('rights are those of the model that is meant', async () => {
+    answerWith(200, RESPONSE);
+    const key = await newKey({ models: ['gpt'] });
+    expect((await ask({ model: 'gpt-thinking-high-fast', input: INPUT }, key)).status).toBe(200);
+  });
+
+  it('thoughts, words and every call are one choice', async () => {
+    const reasoning = { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm.' }], encrypted_content: 'x' };
+    answerWith(200, {
+      ...RESPONSE,
+      output: [reasoning, MESSAGE, CALL, CUSTOM],
+      usage: {
+        ...RESPONSE.usage,
+        input_tokens_details: { cached_tokens: 1 },
+        output_tokens_details: { reasoning_tokens: 1 },
+      },
+    });
+    expect(await ask({ model: 'gpt', input: INPUT })).toEqual(
+      completion(
+        {
+          reasoning_content: 'Hm.',
+          tool_calls: [
+            { id: 'c1', type: 'function', function: { name: 'look', arguments: '{"at":1}' } },
+            { id: 'c2', type: 'function', function: { name: 'patch', arguments: '*** Begin\n' } },
+          ],
+        },
+        'tool_calls',
+        { prompt_tokens_details: { cached_tokens: 1 }, completion_tokens_details: { reasoning_tokens: 1 } },
+      ),
+    );
+    answerWith(200, { ...RESPONSE, output: [CALL] });
+    const { body } = await ask({ model: 'gpt', input: INPUT });
+    expect(body).toMatchObject({ choices: [{ message: { content: null }, finish_reason: 'tool_calls' }] });
+    answerWith(200, { ...RESPONSE, status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } });
+    expect(await ask({ model: 'gpt', input: INPUT })).toEqual(completion({}, 'length'));
+  });
+
+  const created: Event = { type: 'response.created', response: { ...RESPONSE, output: [] } };
+  const completed: Event = { type: 'response.completed', response: RESPONSE };
+
+  it('a short text is two chunks, and nothing of the other dialect is seen', async () => {
+    streamWith(
+      created,
+      { type: 'response.in_progress', response: RESPONSE },
+      { type: 'response.output_item.added', output_index: 0, item: MESSAGE },
+      { type: 'response.output_text.delta', output_index: 0, delta: 'Hi' },
+      { type: 'response.output_text.done', output_index: 0, text: 'Hi' },
+      { type: 'response.something_new', response: null },
+      completed,
+    );
+    const { traceId, headers } = aTrace();
+    const { chunks, text } = await stream({ model: 'gpt', input: INPUT });
+    expect(chunks).toEqual([
+      { choices: [{ index: 0, delta: { role: 'assistant', content: 'Hi' }, finish_reason: null }] },
+      { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+      '[DONE]',
+    ]);
+    expect(text).not.toMatch(/response\.|event:/);
+    const asked = { model: 'gpt', input: INPUT, stream: true };
+    await (await running.app.call('POST', PATH, asked, headers)).text();
+    expect(sent()).toEqual({ ...asked, model: 'up-1' });
+    expect(await left(running.app, traceId)).toMatchObject([{ spendRow: { costUsd: '1.25', status: 'SUCCESS' } }]);
+  });
+
+  it('thoughts and calls come piece by piece, and the counts where they are asked for', async () => {
+    streamWith(
+      created,
+      { type: 'response.reasoning_summary_text.delta', output_index: 0, delta: 'Hm' },
+      { type: 'response.output_item.done', output_index: 0, item: { type: 'reasoning', encrypted_content: 'secret' } },
+      { type: 'response.output_item.added', output_index: 1, item: { ...CALL, arguments: '' } },
+      { type: 'response.function_call_arguments.delta', output_index: 1, delta: '{"at"' },
+      { type: 'response.function_call_arguments.delta', output_index: 1, delta: ':1}' },
+      { type: 'response.output_item.done', output_index: 1, item: CALL },
+      { type: 'response.output_item.added', output_index: 2, item: { ...CUSTOM, input: '' } },
+      { type: 'response.custom_tool_call_input.delta', output_index: 2, delta: '*** Begin\n' },
+      { type: 'response.output_item.done', output_index: 2, item: CUSTOM },
+      completed,
+    );
+    const { chunks, text } = await stream({ model: 'gpt', input: INPUT, stream_options: { include_usage: true } });
+    const delta = (one: object, reason: string | null = null) => ({
+      choices: [{ index: 0, delta: one, finish_reason: reason }],
+    });
+    const call = (index: number, id: string, name: string) =>
+      delta({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] });
+    const piece = (index: number, said: string) => delta({ tool_calls: [{ index, function: { arguments: said } }] });
+    expect(chunks).toEqual([
+      delta({ role: 'assistant', reasoning_content: 'Hm' }),
+      call(0, 'c1', 'look'),
+      piece(0, '{"at"'),
+      piece(0, ':1}'),
+      call(1, 'c2', 'patch'),
+      piece(1, '*** Begin\n'),
+      delta({}, 'tool_calls'),
+      {
+        choices: [],
+        usage: {
+          prompt_tokens: 2,
+          completion_tokens: 1,
+          total_tokens: 3,
+          prompt_tokens_details: { cached_tokens: 0 },
+          completion_tokens_details: { reasoning_tokens: 0 },
+        },
+      },
+      '[DONE]',
+    ]);
+    expect(text).not.toContain('secret');
+  });
+
+  it.each([
+    [{ type: 'response.failed', response: { status: 'failed', error: { code: 'server_error', message: 'Out.' } } }],
+    [{ type: 'error', code: 'server_error', message: 'Out.', param: null }],
+  ])('a failure later is the last event: %j', async (failure: Event) => {
+    streamWith(created, { type: 'response.output_text.delta', output_index: 0, delta: 'Hi' }, failure);
+    const { chunks } = await stream({ model: 'gpt', input: INPUT });
+    expect(chunks.at(-1)).toEqual({
+      error: {
+        message: expect.stringMatching(/Exception - Out\.$/),
+        type: 'internal_server_error',
+        param: null,
+        code: 'server_error',
+      },
+    });
+  });
+
+  it('messages go to one call of a chat, their tools in its form', async () => {
+    answerWith(200, {
+      id: 'c',
+      object: 'chat.completion',
+      model: 'up-1',
+      choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }],
+    });
+    const messages = [{ role: 'user', content: 'Hello' }];
+    const { body } = await ask({
+      model: 'gpt-thinking-high',
+      messages,
+      tools: [
+        { type: 'function', name: 'look', parameters: {}, strict: true },
+        { type: 'function', function: { name: 'see' } },
+        { type: 'custom', name: 'patch' },
+      ],
+      tool_choice: { type: 'function', name: 'look' },
+    });
+    expect(body).toMatchObject({ object: 'chat.completion', model: 'gpt', choices: [{ message: { content: 'Hi' } }] });
+    expect(running.upstream.received.at(-1)?.path).toBe('/v1/chat/completions');
+    expect(sent()).toEqual({
+      model: 'up-1',
+      messages,
+      reasoning_effort: 'high',
+      tools: [
+        { type: 'function', function: { name: 'look', parameters: {}, strict: true } },
+        { type: 'function', function: { name: 'see' } },
+        { type: 'custom', custom: { name: 'patch' } },
+      ],
+      tool_choice: { type: 'function', function: { name: 'look' } },
+    });
+  });
+
+  it('a model without a Responses API is asked in its own words', async () => {
+    running.upstream.answer((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      const chunk = (delta: object, reason: string | null) =>
+        `data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, delta, finish_reason: reason }] })}\n\n`;
+      response.end(`${chunk({ role: 'assistant', content: 'Hi' }, null)}${chunk({}, 'stop')}data: [DONE]\n\n`);
+    });
+    const response = await running.app.call('POST', PATH, { model: 'chats', input: INPUT, stream: true });
+    const events = (await response.text()).trimEnd().split('\n\n');
+    expect(running.upstream.received.at(-1)?.path).toBe('/v1/chat/completions');
+    expect(events.map((event) => /"delta":(\{[^}]*\})/.exec(event)?.[1] ?? event)).toEqual([
+      '{"role":"assistant","content":"Hi"}',
+      '{}',
+      'data: [DONE]',
+    ]);
+  });
+});

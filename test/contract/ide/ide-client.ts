@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, expect } from 'vitest';
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+
+/** The product and its upstream, started for every test file that imports this. */
+export const running = {} as { app: TestApp; upstream: FaultServer };
+
+beforeAll(async () => {
+  running.upstream = await startFaultServer();
+  const params = { api_base: `${running.upstream.url}/v1`, api_key: 'sk-upstream-credential-0123456789' };
+  const native = { ...params, use_chat_completions_api: false, input_cost_per_token: 0.5, output_cost_per_token: 0.25 };
+  running.app = await startApp({
+    config: {
+      model_list: [
+        { model_name: 'gpt', litellm_params: { model: 'openai/up-1', ...native } },
+        { model_name: 'gpt-thinking-low', litellm_params: { model: 'openai/up-2', ...native } },
+        { model_name: 'chats', litellm_params: { model: 'openai/up-3', ...params } },
+      ],
+    },
+  });
+});
+
+afterAll(async () => {
+  await running.app.stop();
+  await running.upstream.stop();
+});
+
+export const PATH = '/ide/chat/completions';
+export const INPUT = [{ role: 'user', content: [{ type: 'input_text', text: 'Hello' }] }];
+export const MESSAGE = { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hi' }] };
+export const CALL = { type: 'function_call', call_id: 'c1', name: 'look', arguments: '{"at":1}' };
+export const CUSTOM = { type: 'custom_tool_call', call_id: 'c2', name: 'patch', input: '*** Begin\n' };
+export const RESPONSE = {
+  id: 'resp_up',
+  object: 'response',
+  status: 'completed',
+  model: 'up-1',
+  output: [MESSAGE],
+  usage: { input_tokens: 2, output_tokens: 1, total_tokens: 3 },
+};
+
+export function answerWith(status: number, body: unknown): void {
+  running.upstream.answer((response) => {
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(body));
+  });
+}
+
+export type Event = { readonly type: string; readonly [member: string]: unknown };
+
+export function streamWith(...events: readonly Event[]): void {
+  running.upstream.answer((response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.end(events.map((one) => `event: ${one.type}\ndata: ${JSON.stringify(one)}\n\n`).join(''));
+  });
+}
+
+export async function newKey(draft: object): Promise<Record<string, string>> {
+  const made = await running.app.call('POST', '/key/generate', draft);
+  const { key } = (await made.json()) as { key: string };
+  return { authorization: `Bearer ${key}` };
+}
+
+export async function ask(body: unknown, headers: Record<string, string> = {}, path = PATH) {
+  const response = await running.app.call('POST', path, body, headers);
+  return { status: response.status, body: (await response.json()) as unknown };
+}
+
+/** What every chunk says of itself. */
+const FRAME = { id: 'string', object: 'chat.completion.chunk', created: 'number', model: 'gpt' };
+
+/** The chunks of a stream, without what all of them repeat, and what ends it. */
+export async function stream(body: object): Promise<{ readonly chunks: readonly unknown[]; readonly text: string }> {
+  const response = await running.app.call('POST', PATH, { ...body, stream: true });
+  expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+  const text = await response.text();
+  const framed: unknown[] = [];
+  const chunks = text
+    .trimEnd()
+    .split('\n\n')
+    .map((event) => event.slice('data: '.length))
+    .map((data): unknown => {
+      if (data === '[DONE]') return data;
+      const { id, object, created, model, ...rest } = JSON.parse(data) as Record<string, unknown>;
+      framed.push(rest['error'] === undefined ? { id: typeof id, object, created: typeof created, model } : FRAME);
+      return rest;
+    });
+  expect(framed.every((frame) => JSON.stringify(frame) === JSON.stringify(FRAME))).toBe(true);
+  return { chunks, text };
+}
+
+export const sent = (): unknown => JSON.parse(running.upstream.received.at(-1)?.body ?? '');
+export const refusal = (status: number, error: object) => ({
+  status,
+  body: { error: { code: String(status), ...error } },
+});
+
+export const completion = (message: object, finish = 'stop', usage: object = {}) => ({
+  status: 200,
+  body: {
+    id: expect.stringMatching(/^resp_/),
+    object: 'chat.completion',
+    created: expect.any(Number),
+    model: 'gpt',
+    system_fingerprint: null,
+    choices: [
+      {
+        index: 0,
+        finish_reason: finish,
+        message: {
+          role: 'assistant',
+          content: 'Hi',
+          tool_calls: null,
+          function_call: null,
+          provider_specific_fields: null,
+          ...message,
+        },
+      },
+    ],
+    usage: {
+      prompt_tokens: 2,
+      completion_tokens: 1,
+      total_tokens: 3,
+      prompt_tokens_details: null,
+      completion_tokens_details: null,
+      ...usage,
+    },
+  },
+});
