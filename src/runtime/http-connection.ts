@@ -51,6 +51,8 @@ export class Connection implements Carrier {
   #call: Call | null = null;
   #headMs = 0;
   #state: 'connecting' | 'waiting' | 'answering' | 'idle' | 'gone' = 'connecting';
+  /** Body bytes of the read under way: upstreams send many small chunks at once, and each step of ours has its price. */
+  #pieces: Buffer[] = [];
   /** Set when an answer has ended: how long the connection may be kept. */
   #keepAliveMs: number | null = null;
   /** When the present state has lasted too long. */
@@ -65,8 +67,7 @@ export class Connection implements Carrier {
         this.#call?.head(status, headers);
       },
       body: (bytes) => {
-        this.#deadlineMs = performance.now() + owner.silenceMs;
-        this.#call?.body(Buffer.from(bytes));
+        this.#pieces.push(bytes);
       },
       ended: (keepAliveMs) => {
         this.#keepAliveMs = keepAliveMs;
@@ -175,6 +176,7 @@ export class Connection implements Carrier {
     } catch (error) {
       fault = error instanceof Error ? error : new ConnectionEnded('CLOSED');
     }
+    if (this.#pieces.length > 0) this.#handOn();
     const keepAliveMs = this.#keepAliveMs;
     if (keepAliveMs === null) {
       if (fault !== null) this.#end(fault);
@@ -192,6 +194,15 @@ export class Connection implements Carrier {
       this.#owner.free(this);
     }
     call?.ended();
+  }
+
+  /** Gives the call what one read brought of the body, copied out of where it landed. */
+  #handOn(): void {
+    const [only] = this.#pieces;
+    const bytes = this.#pieces.length === 1 && only ? Buffer.from(only) : Buffer.concat(this.#pieces);
+    this.#pieces = [];
+    this.#deadlineMs = performance.now() + this.#owner.silenceMs;
+    this.#call?.body(bytes);
   }
 
   #end(error: Error | null): void {

@@ -9,7 +9,7 @@ const INFORMATIONAL_LIMIT = 16;
 export interface ResponseEvents {
   /** Lower-case names; repeated ones joined, hop-by-hop headers left out. */
   head(status: number, headers: Record<string, string>): void;
-  /** Bytes of the body, valid during the call only. */
+  /** Bytes of the body, a part of what was handed in. */
   body(bytes: Buffer): void;
   /** How long the connection may then wait for another call, in ms; 0 when it may not be used again. */
   ended(keepAliveMs: number): void;
