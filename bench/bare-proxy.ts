@@ -1,10 +1,12 @@
 // The least a Node gateway can do: check one bearer key, forward through undici's dispatch, pass the answer on.
-// It parses the request for its model and a JSON answer for its usage, and keeps no books.
-//   node bench/bare-proxy.ts PORT UPSTREAM_ORIGIN KEY
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+// It parses the request for its model and a JSON answer for its usage, and keeps no books. With `http`, the upstream is
+// called through node:http instead.
+//   node bench/bare-proxy.ts PORT UPSTREAM_ORIGIN KEY [http]
+import { Agent, createServer, type IncomingMessage, request as callHttp, type ServerResponse } from 'node:http';
 import { type Dispatcher, Pool } from 'undici';
 
-const [port = '', upstream = '', key = ''] = process.argv.slice(2);
+const [port = '', upstream = '', key = '', through = 'undici'] = process.argv.slice(2);
+const agent = new Agent({ keepAlive: true, maxSockets: 256 });
 const pool = new Pool(upstream, { connections: 256, pipelining: 1, bodyTimeout: 0, headersTimeout: 0 });
 const expected = `Bearer ${key}`;
 let tokens = 0;
@@ -52,7 +54,34 @@ function forward(request: IncomingMessage, response: ServerResponse, body: Buffe
     'content-length': String(body.length),
     authorization: 'Bearer sk-upstream',
   };
+  if (through === 'http') return forwardThroughHttp(request.url ?? '/', headers, body, response);
   pool.dispatch({ path: request.url ?? '/', method: 'POST', body, headers }, relay(response));
+}
+
+function forwardThroughHttp(
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  body: Buffer,
+  response: ServerResponse,
+): void {
+  const call = callHttp(`${upstream}${path}`, { method: 'POST', headers, agent }, (answer) => {
+    const { 'content-type': type = '', 'content-length': length } = answer.headers;
+    response.writeHead(answer.statusCode ?? 502, {
+      'content-type': type,
+      ...(length === undefined ? {} : { 'content-length': length }),
+    });
+    const kept: Buffer[] = [];
+    answer.on('data', (chunk: Buffer) => {
+      if (type.includes('json')) kept.push(chunk);
+      response.write(chunk);
+    });
+    answer.on('end', () => {
+      if (kept.length > 0) tokens += usageOf(Buffer.concat(kept));
+      response.end();
+    });
+  });
+  call.on('error', () => response.destroy());
+  call.end(body);
 }
 
 const server = createServer((request, response) => {

@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CORES, freePort, hasCommand, type Program, start, untilReady } from './measure.ts';
+import { NO_BOOKS } from './gateway-goals.ts';
 import { nginxCommand } from './nginx.ts';
+import { installPortkey, portkeyHeaders } from './portkey.ts';
 
 /** Something that answers chat completions and can be loaded. */
 export interface Target {
@@ -18,6 +20,9 @@ export interface Stage {
   readonly targets: readonly Target[];
   readonly product: Target & { readonly origin: string; readonly adminKey: string };
   readonly koaHello: Target;
+  /** Only in the full matrix. */
+  readonly nodeHttp: Target | null;
+  readonly withoutBooks: Target | null;
   stop(): Promise<void>;
 }
 
@@ -25,8 +30,11 @@ const script = (name: string): string => join(import.meta.dirname, name);
 const json = { 'content-type': 'application/json' };
 const bearer = (key: string) => ({ ...json, authorization: `Bearer ${key}` });
 
-/** Starts the fake upstream, the product and what it is compared with, each ready when this resolves. */
-export async function setStage(folder: string): Promise<Stage> {
+/**
+ * Starts the fake upstream, the product and what it is compared with, each ready when this resolves. In full, also
+ * Portkey where it can be had, a Node proxy over node:http, and the product without its accounting.
+ */
+export async function setStage(folder: string, { full = false } = {}): Promise<Stage> {
   const started: Program[] = [];
   const launch = (name: string, command: readonly string[], core: string | null, env = {}): Program => {
     const program = start(name, command, { core, log: join(folder, `${name}.log`), env });
@@ -55,12 +63,24 @@ export async function setStage(folder: string): Promise<Stage> {
         program,
       });
     }
+    const completions = (target: Omit<Target, 'headers'>): Target => ({
+      ...target,
+      url: `${target.url}/v1/chat/completions`,
+      headers: bearer(key),
+    });
     const bare = await startNode(launch, 'node-undici', 'bare-proxy.ts', [upstreamOrigin, key]);
-    targets.push({ ...bare, url: `${bare.url}/v1/chat/completions`, headers: bearer(key) });
-    const product = await startProduct(launch, folder, upstreamOrigin);
+    targets.push(completions(bare));
+    const portkey = full ? await startPortkey(launch, folder, upstreamOrigin) : null;
+    if (portkey !== null) targets.push(portkey);
+    const product = await startProduct(launch, 'lensgate', folder, upstreamOrigin);
     targets.push(product);
+    const nodeHttp = full
+      ? completions(await startNode(launch, 'node-http', 'bare-proxy.ts', [upstreamOrigin, key, 'http']))
+      : null;
+    const preload = ['--import', script('no-books.ts')];
+    const withoutBooks = full ? await startProduct(launch, NO_BOOKS, folder, upstreamOrigin, preload) : null;
     const koaHello = { ...(await startNode(launch, 'koa-hello', 'koa-hello.ts', [])), headers: json };
-    return { upstreamOrigin, targets, product, koaHello, stop: stopAll };
+    return { upstreamOrigin, targets, product, koaHello, nodeHttp, withoutBooks, stop: stopAll };
   } catch (error) {
     await stopAll();
     throw error;
@@ -82,8 +102,25 @@ async function startNode(launch: Launch, name: string, file: string, args: reado
   return { name, url, program };
 }
 
-/** The product as a user runs it: key check, spend row and trace span of every call on. */
-async function startProduct(launch: Launch, folder: string, upstreamOrigin: string): Promise<Stage['product']> {
+async function startPortkey(launch: Launch, folder: string, upstreamOrigin: string): Promise<Target | null> {
+  const command = await installPortkey(folder);
+  if (command === null) return null;
+  const port = await freePort();
+  const program = launch('portkey', command(port), CORES.server, { NODE_ENV: 'production' });
+  const origin = `http://127.0.0.1:${port}`;
+  await untilReady(origin);
+  const headers = { ...bearer('sk-upstream'), ...portkeyHeaders(upstreamOrigin) };
+  return { name: 'portkey', url: `${origin}/v1/chat/completions`, headers, program };
+}
+
+/** The product as a user runs it: key and budget check, spend row and trace span of every call on. */
+async function startProduct(
+  launch: Launch,
+  name: string,
+  folder: string,
+  upstreamOrigin: string,
+  nodeOptions: readonly string[] = [],
+): Promise<Stage['product']> {
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;
   const adminKey = `sk-${randomBytes(24).toString('base64url')}`;
@@ -101,19 +138,23 @@ async function startProduct(launch: Launch, folder: string, upstreamOrigin: stri
   );
   const main = join(import.meta.dirname, '../src/main.ts');
   const program = launch(
-    'lensgate',
-    [process.execPath, main, '--config', config, '--port', String(port), '--host', '127.0.0.1'],
+    name,
+    [process.execPath, ...nodeOptions, main, '--config', config, '--port', String(port), '--host', '127.0.0.1'],
     CORES.server,
     {
-      LENSGATE_DATA_DIR: join(folder, 'data'),
+      LENSGATE_DATA_DIR: join(folder, name),
       LITELLM_MASTER_KEY: adminKey,
       LENSGATE_CATALOG_REFRESH_SECONDS: '0',
     },
   );
   await untilReady(`${origin}/health/readiness`);
-  const answer = await fetch(`${origin}/key/generate`, { method: 'POST', headers: bearer(adminKey), body: '{}' });
+  const answer = await fetch(`${origin}/key/generate`, {
+    method: 'POST',
+    headers: bearer(adminKey),
+    body: '{"max_budget":1000000}',
+  });
   const { key }: { readonly key?: string } = JSON.parse(await answer.text());
   if (key === undefined) throw new Error(`/key/generate answered ${answer.status} without a key.`);
   const url = `${origin}/v1/chat/completions`;
-  return { name: 'lensgate', url, headers: bearer(key), program, origin, adminKey };
+  return { name, url, headers: bearer(key), program, origin, adminKey };
 }

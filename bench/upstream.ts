@@ -1,5 +1,6 @@
 // A fake OpenAI-compatible upstream on bare sockets, several times faster than node:http, so that it is not
-// what saturates first. Answers JSON, or 50 SSE chunks when the body asks for a stream.
+// what saturates first. Answers JSON, or 50 SSE chunks when the body asks for a stream: as fast as they go, or, for the
+// user `paced`, one every 10 ms that says when it was written.
 //   node bench/upstream.ts PORT
 // GET /calls says how many completions were asked for.
 import { createServer, type Socket } from 'node:net';
@@ -37,7 +38,22 @@ const LAST = chunk({}, 'stop');
 const USAGE = event({ ...HEAD, object: 'chat.completion.chunk', choices: [], usage });
 const DONE = `${frame('data: [DONE]\n\n')}0\r\n\r\n`;
 
+const PACE_MS = 10;
 let calls = 0;
+
+function paced(socket: Socket): void {
+  socket.write(STREAM_HEAD);
+  let sent = 0;
+  const next = (): void => {
+    if (socket.destroyed) return;
+    const stamp = `T${process.hrtime.bigint()}T`;
+    socket.write(chunk({ content: stamp }, sent === CHUNKS - 1 ? 'stop' : null));
+    sent += 1;
+    if (sent < CHUNKS) setTimeout(next, PACE_MS);
+    else socket.write(DONE);
+  };
+  next();
+}
 
 function stream(socket: Socket, withUsage: boolean): void {
   socket.write(STREAM_HEAD);
@@ -83,7 +99,8 @@ const server = createServer({ noDelay: true }, (socket) => {
         continue;
       }
       calls += 1;
-      if (request.body.includes('"stream":true')) stream(socket, request.body.includes('"include_usage":true'));
+      if (request.body.includes('"user":"paced"')) paced(socket);
+      else if (request.body.includes('"stream":true')) stream(socket, request.body.includes('"include_usage":true'));
       else socket.write(ANSWER);
     }
   });

@@ -1,0 +1,124 @@
+import { median } from './measure.ts';
+import { type PacedRounds, pacedOf } from './paced.ts';
+import { least, medianOf, pick, ratio, type Round, type Rounds, type Trial } from './rounds.ts';
+
+/** Everything that was seen in one run; what was not measured is empty. */
+export interface Seen {
+  readonly trials: ReadonlyMap<Trial, Rounds>;
+  readonly flood: Rounds;
+  readonly books: Rounds;
+  readonly paced: ReadonlyMap<number, PacedRounds>;
+}
+
+/** A goal and what was seen of it; the bounds are what must hold and what would be a reach. */
+interface Goal {
+  readonly what: string;
+  readonly seen: number;
+  readonly must: number;
+  readonly reach: number;
+  readonly unit: string;
+  readonly better: 'more' | 'less';
+}
+
+const US = 'lensgate';
+
+export function goalsOf({ trials, flood, books, paced }: Seen): readonly Goal[] {
+  const at = (connections: number, stream = false, promptBytes = SMALL_PROMPT): Rounds =>
+    [...trials].find(
+      ([trial]) => trial.stream === stream && trial.connections === connections && trial.promptBytes === promptBytes,
+    )?.[1] ?? new Map();
+  const [one, sixteen, sixtyFour, large, streams] = [at(1), at(16), at(64), at(16, false, LARGE_PROMPT), at(16, true)];
+  const cpuOver = (rounds: Rounds, other: string): number =>
+    least(pick(rounds, US), 'cpuUs') / least(pick(rounds, other), 'cpuUs');
+  const rpsOver = (rounds: Rounds, other: string): number => ratio(rounds, US, other, 'rps');
+  const added = median(
+    pick(one, US).map((round, index) => round.p50Us - (pick(one, 'nginx')[index]?.p50Us ?? Number.NaN)),
+  );
+  const tail = (name: string): number => least(pick(sixteen, name), 'p99Us') / medianOf(pick(sixteen, name), 'p50Us');
+  const rss = (name: string): number => medianOf(pick(sixtyFour, name), 'rssMiB' satisfies keyof Round);
+  const few = paced.get(16) ?? new Map();
+  const many = paced.get(64) ?? new Map();
+  const delayAdded = (name: string): number => pacedOf(many, name).p50Us - pacedOf(many, 'nginx').p50Us;
+  const chunkCpu = (name: string): number => pacedOf(many, name).cpuUs;
+  const more = (what: string, seen: number, must: number, reach: number, unit = '×'): Goal => ({
+    what,
+    seen,
+    must,
+    reach,
+    unit,
+    better: 'more',
+  });
+  const less = (what: string, seen: number, must: number, reach: number, unit = '×'): Goal => ({
+    what,
+    seen,
+    must,
+    reach,
+    unit,
+    better: 'less',
+  });
+  return [
+    more('1 answers/s over node-undici, 16 clients', rpsOver(sixteen, 'node-undici'), 0.5, 1.1),
+    more('1 answers/s over node-undici, 64 clients', rpsOver(sixtyFour, 'node-undici'), 0.5, 1.1),
+    more('1 answers/s over Portkey, 16 clients', rpsOver(sixteen, 'portkey'), 8, 15),
+    more('1 answers/s over Portkey, 64 clients', rpsOver(sixtyFour, 'portkey'), 8, 15),
+    less('2 CPU of a call over nginx, 16 clients', cpuOver(sixteen, 'nginx'), 8, 4),
+    less('3 p50 added to nginx, 1 client', added, 150, 60, ' µs'),
+    less('4 tail (p99 best / p50) over node-undici, 16 clients', tail(US) / tail('node-undici'), 1.3, 1),
+    less('4 no step of 40 ms: p99 best, 16 clients', least(pick(sixteen, US), 'p99Us') / 1e3, 40, 10, ' ms'),
+    less('5 CPU of a call over nginx, prompt of 100 kB', cpuOver(large, 'nginx'), 4, 2.5),
+    more('5 CPU of Portkey over ours, prompt of 100 kB', 1 / cpuOver(large, 'portkey'), 12, 20),
+    more('6 bad keys turned away/s over Koa hello', rpsOver(flood, 'koa-hello'), 0.6, 0.9),
+    less(
+      '7 first chunk, p50 added to nginx, 16 paced streams',
+      (pacedOf(few, US).firstP50Us - pacedOf(few, 'nginx').firstP50Us) / 1e3,
+      2,
+      0.5,
+      ' ms',
+    ),
+    less(
+      '8 chunk delay added p50 over node-http’s, 64 paced streams',
+      delayAdded(US) / delayAdded('node-http'),
+      1.5,
+      1,
+    ),
+    less('8 CPU a chunk over node-http, 64 paced streams', chunkCpu(US) / chunkCpu('node-http'), 1.5, 1),
+    less(
+      '8 chunks lost or out of order, 64 paced streams',
+      pacedOf(many, US).chunks === 0 ? Number.NaN : pacedOf(many, US).lost + pacedOf(many, US).disordered,
+      0,
+      0,
+      '',
+    ),
+    more('9 streams/s over node-undici, 16 clients', rpsOver(streams, 'node-undici'), 0.5, 0.9),
+    more('9 streams/s over Portkey, 16 clients', rpsOver(streams, 'portkey'), 5, 8),
+    less('10 answers/s that accounting takes, 16 clients', (1 - ratio(books, US, NO_BOOKS, 'rps')) * 100, 15, 5, ' %'),
+    less('21 memory under load over Portkey, 64 clients', rss(US) / rss('portkey'), 0.8, 0.5),
+  ];
+}
+
+export const SMALL_PROMPT = 400;
+export const LARGE_PROMPT = 100_000;
+/** The product with its accounting left out. */
+export const NO_BOOKS = 'lensgate, no books';
+
+export const GOALS_HEAD = ['Goal', 'Must', 'Reach', 'Seen', 'Verdict'];
+
+export const goalRows = (goals: readonly Goal[]): string[][] =>
+  goals.map(({ what, seen, must, reach, unit, better }) => {
+    const holds = (bound: number): boolean => (better === 'more' ? seen >= bound : seen <= bound);
+    const sign = better === 'more' ? '≥' : '≤';
+    const verdict = Number.isNaN(seen)
+      ? 'not measured here'
+      : holds(reach)
+        ? 'reached'
+        : holds(must)
+          ? 'met'
+          : 'missed';
+    return [
+      what,
+      `${sign} ${must}${unit}`,
+      `${sign} ${reach}${unit}`,
+      Number.isNaN(seen) ? '' : `${seen.toFixed(2)}${unit}`,
+      verdict,
+    ];
+  });

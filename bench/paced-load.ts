@@ -1,0 +1,76 @@
+// Streams from one Node process over bare sockets, one after another on each connection, from the paced upstream, which
+// writes into every chunk when it was sent (`T` and nanoseconds of the clock all processes share). Prints one line of JSON.
+//   LOAD='{"url":…,"headers":{…},"body":…,"connections":16,"seconds":5}' node bench/paced-load.ts
+import { connect } from 'node:net';
+import type { LoadOrder } from './load.ts';
+import type { PacedReport } from './paced.ts';
+
+const order: LoadOrder = JSON.parse(process.env['LOAD'] ?? '{}');
+const { hostname, port, pathname } = new URL(order.url);
+const body = Buffer.from(order.body ?? '');
+const headers = Object.entries({ ...order.headers, host: hostname, 'content-length': String(body.length) })
+  .map(([name, value]) => `${name}: ${value}\r\n`)
+  .join('');
+const request = Buffer.concat([Buffer.from(`POST ${pathname} HTTP/1.1\r\n${headers}\r\n`), body]);
+const STAMP = /T(\d{12,20})T/g;
+/** Of each stream; the upstream sends as many. */
+const CHUNKS = 50;
+
+const delaysUs: number[] = [];
+const firstUs: number[] = [];
+let [streams, lost, disordered] = [0, 0, 0];
+const endAt = performance.now() + order.seconds * 1_000;
+
+function client(startAfterMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+    let [seen, last, rest] = [0, 0n, ''];
+    const send = (): void => {
+      [seen, last, rest] = [0, 0n, ''];
+      socket.write(request);
+    };
+    const end = (): void => {
+      streams += 1;
+      lost += CHUNKS - seen;
+      if (performance.now() < endAt) return send();
+      socket.destroy();
+      resolve();
+    };
+    socket.on('connect', () => setTimeout(send, startAfterMs));
+    socket.on('error', () => {
+      lost += CHUNKS - seen;
+      resolve();
+    });
+    socket.on('data', (data: Buffer) => {
+      const now = process.hrtime.bigint();
+      const text = rest + data.toString('latin1');
+      let read = 0;
+      for (const match of text.matchAll(STAMP)) {
+        const sent = BigInt(match[1] ?? 0);
+        const us = Number(now - sent) / 1_000;
+        (seen === 0 ? firstUs : delaysUs).push(us);
+        if (sent < last) disordered += 1;
+        last = sent;
+        seen += 1;
+        read = match.index + match[0].length;
+      }
+      rest = text.slice(Math.max(read, text.length - 64));
+      if (text.endsWith('0\r\n\r\n')) end();
+    });
+  });
+}
+
+// Spread over the pace, so that chunks of many streams do not come at once.
+await Promise.all(Array.from({ length: order.connections }, (_, index) => client((index * 10) / order.connections)));
+const at = (values: readonly number[], share: number): number =>
+  values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(values.length * share) - 1)] ?? Number.NaN;
+const report: PacedReport = {
+  streams,
+  chunks: delaysUs.length + firstUs.length,
+  lost,
+  disordered,
+  p50Us: at(delaysUs, 0.5),
+  p99Us: at(delaysUs, 0.99),
+  firstP50Us: at(firstUs, 0.5),
+};
+console.log(JSON.stringify(report));

@@ -1,0 +1,97 @@
+import { join } from 'node:path';
+import { setTimeout as after } from 'node:timers/promises';
+import { CORES, consumption, median, pinned, run } from './measure.ts';
+import type { Target } from './targets.ts';
+
+/** What came of paced streams: delays from the upstream's write to the client's read, in microseconds. */
+export interface PacedReport {
+  readonly streams: number;
+  readonly chunks: number;
+  readonly lost: number;
+  readonly disordered: number;
+  /** Of every chunk but the first. */
+  readonly p50Us: number;
+  readonly p99Us: number;
+  readonly firstP50Us: number;
+}
+
+export interface PacedRound extends PacedReport {
+  /** CPU of the server for each chunk. */
+  readonly cpuUs: number;
+}
+
+export type PacedRounds = ReadonlyMap<string, readonly PacedRound[]>;
+
+/** Every target in turn, with so many streams at once, each with one chunk every 10 ms. */
+export async function pacedInTurn(
+  targets: readonly Target[],
+  {
+    body,
+    connections,
+    seconds,
+    rounds,
+  }: Readonly<Record<'connections' | 'seconds' | 'rounds', number>> & { body: string },
+): Promise<PacedRounds> {
+  const script = join(import.meta.dirname, 'paced-load.ts');
+  const taken = new Map<string, PacedRound[]>(targets.map(({ name }) => [name, []]));
+  for (let round = 0; round < rounds; round += 1) {
+    for (const { name, url, headers, program } of targets) {
+      const before = consumption(program.pid);
+      const order = { url, headers, body, connections, seconds, expectedStatus: 200 };
+      const said = await run(pinned(CORES.load, [process.execPath, script]), { LOAD: JSON.stringify(order) });
+      const report: PacedReport = JSON.parse(said);
+      const cpuUs = (consumption(program.pid).cpuNs - before.cpuNs) / 1e3 / report.chunks;
+      taken.get(name)?.push({ ...report, cpuUs });
+      await after(500);
+    }
+  }
+  return taken;
+}
+
+/** Of one target: the medians of its rounds, and CPU of the best. */
+export function pacedOf(rounds: PacedRounds, name: string): PacedRound {
+  const taken = rounds.get(name) ?? [];
+  const middle = (field: keyof PacedRound): number => median(taken.map((round) => round[field]));
+  const sum = (field: 'lost' | 'disordered' | 'chunks' | 'streams'): number =>
+    taken.reduce((total, round) => total + round[field], 0);
+  return {
+    streams: sum('streams'),
+    chunks: sum('chunks'),
+    lost: sum('lost'),
+    disordered: sum('disordered'),
+    p50Us: middle('p50Us'),
+    p99Us: middle('p99Us'),
+    firstP50Us: middle('firstP50Us'),
+    cpuUs: taken.length === 0 ? Number.NaN : Math.min(...taken.map(({ cpuUs }) => cpuUs)),
+  };
+}
+
+export const PACED_HEAD = [
+  'Streams at once',
+  'Target',
+  'delay p50 µs',
+  'p99 µs',
+  'first p50 µs',
+  'CPU µs a chunk',
+  'streams',
+  'lost',
+  'out of order',
+];
+
+export function pacedRows(connections: number, rounds: PacedRounds): (string | number)[][] {
+  return [...rounds.keys()].map((name) => {
+    const seen = pacedOf(rounds, name);
+    const [p50, p99, first] = [seen.p50Us, seen.p99Us, seen.firstP50Us].map(Math.round);
+    return [
+      connections,
+      name,
+      p50 ?? '',
+      p99 ?? '',
+      first ?? '',
+      seen.cpuUs.toFixed(1),
+      seen.streams,
+      seen.lost,
+      seen.disordered,
+    ];
+  });
+}

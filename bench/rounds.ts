@@ -1,0 +1,114 @@
+import { setTimeout as after } from 'node:timers/promises';
+import { type LoadOrder, type LoadReport, load } from './load.ts';
+import { consumption, median } from './measure.ts';
+import type { Target } from './targets.ts';
+
+export interface Round extends LoadReport {
+  readonly rps: number;
+  readonly cpuUs: number;
+  readonly rssMiB: number;
+}
+
+/** One setting under which every target is loaded in turn. */
+export interface Trial {
+  readonly title: string;
+  readonly stream: boolean;
+  readonly connections: number;
+  readonly promptBytes: number;
+}
+
+export type Rounds = ReadonlyMap<string, readonly Round[]>;
+
+/** What a trial sends. `pace` asks our fake upstream for a chunk every 10 ms instead of as fast as it can. */
+export function bodyOf({ stream, promptBytes }: Pick<Trial, 'stream' | 'promptBytes'>, pace = false): string {
+  const words = 'lorem ipsum dolor sit amet ';
+  const prompt = words
+    .repeat(Math.ceil(promptBytes / words.length))
+    .slice(0, promptBytes)
+    .trim();
+  return JSON.stringify({
+    model: 'bench-model',
+    messages: [
+      { role: 'system', content: 'You are a test.' },
+      { role: 'user', content: prompt },
+    ],
+    ...(stream ? { stream: true } : {}),
+    ...(pace ? { user: 'paced' } : {}),
+  });
+}
+
+export async function measured(target: Target, order: LoadOrder, folder: string): Promise<Round> {
+  const before = consumption(target.program.pid);
+  const report = await load(order, folder);
+  const { cpuNs, rss } = consumption(target.program.pid);
+  return {
+    ...report,
+    rps: report.requests / (report.elapsedUs / 1e6),
+    cpuUs: (cpuNs - before.cpuNs) / 1e3 / report.requests,
+    rssMiB: rss / 2 ** 20,
+  };
+}
+
+/** Every target once per round, in turn, so that a slow moment of the machine hits all of them alike. */
+export async function inTurn(
+  targets: readonly Target[],
+  {
+    order,
+    rounds: count,
+    folder,
+  }: {
+    readonly order: Omit<LoadOrder, 'url' | 'headers'>;
+    readonly rounds: number;
+    readonly folder: string;
+  },
+): Promise<Rounds> {
+  const rounds = new Map<string, Round[]>(targets.map(({ name }) => [name, []]));
+  const of = ({ url, headers }: Target, seconds: number): LoadOrder => ({ ...order, url, headers, seconds });
+  for (const target of targets) await load(of(target, 1), folder);
+  for (let round = 0; round < count; round += 1) {
+    for (const target of targets) {
+      rounds.get(target.name)?.push(await measured(target, of(target, order.seconds), folder));
+      // What a target still has to put away is its own cost, not its neighbour's.
+      await after(500);
+    }
+  }
+  return rounds;
+}
+
+export const pick = (rounds: Rounds, name: string): readonly Round[] => rounds.get(name) ?? [];
+export const medianOf = (rounds: readonly Round[], field: keyof Round): number =>
+  median(rounds.map((round) => round[field]));
+export const least = (rounds: readonly Round[], field: keyof Round): number =>
+  rounds.length === 0 ? Number.NaN : Math.min(...rounds.map((round) => round[field]));
+
+/** The median of the ratios taken round by round. */
+export function ratio(rounds: Rounds, of: string, to: string, field: keyof Round): number {
+  const base = pick(rounds, to);
+  return median(pick(rounds, of).map((round, index) => round[field] / (base[index]?.[field] ?? Number.NaN)));
+}
+
+export const ROUNDS_HEAD = [
+  'Trial',
+  'Target',
+  'answers/s',
+  'p50 µs',
+  'p99 µs',
+  'p99 best',
+  'CPU µs each',
+  'RSS MiB',
+  'bad',
+];
+
+export function rowsOf(title: string, rounds: Rounds): (string | number)[][] {
+  return [...rounds].map(([name, taken]) => [
+    title,
+    name,
+    Math.round(medianOf(taken, 'rps')),
+    Math.round(medianOf(taken, 'p50Us')),
+    Math.round(medianOf(taken, 'p99Us')),
+    Math.round(least(taken, 'p99Us')),
+    least(taken, 'cpuUs').toFixed(1),
+    Math.round(medianOf(taken, 'rssMiB')),
+    taken.reduce((sum, { bad }) => sum + bad, 0),
+  ]);
+}
