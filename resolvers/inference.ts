@@ -1,4 +1,5 @@
 import type { ModelRequest } from '../src/domain/chat/chat.ts';
+import { assertFits } from '../src/domain/upstream-objects/file-limits.ts';
 import type { GatewayCall, TokenCount } from '../src/gateway/gateway.ts';
 import { anyKey } from './access.ts';
 import { callerOf, operation } from './operation.ts';
@@ -7,8 +8,12 @@ import { callerOf, operation } from './operation.ts';
 export const callModel = operation({
   name: 'callModel',
   access: anyKey,
-  run: (scope, request: ModelRequest): Promise<GatewayCall> =>
-    scope.platform.gateway.call(callerOf(scope), request, scope.signal),
+  run(scope, request: ModelRequest): Promise<GatewayCall> {
+    const { gateway, fileLimits } = scope.platform;
+    for (const { filename, bodyStart, bodyEnd } of request.form?.parts ?? [])
+      if (filename !== null) assertFits(bodyEnd - bodyStart, fileLimits.file);
+    return gateway.call(callerOf(scope), request, scope.signal);
+  },
 });
 
 /** Counts the input tokens a request would have. */

@@ -2,23 +2,14 @@ import { createFile, deleteFile, getFile, listFiles, readFile } from '../resolve
 import type { Scope } from '../resolvers/scope.ts';
 import type { Form } from '../src/domain/inference/form.ts';
 import { firstModelOf } from '../src/wire/batches/lines.ts';
-import { fieldsOf, readForm } from '../src/wire/multipart/form.ts';
-import { isForm } from '../src/wire/multipart/headers.ts';
-import { InvalidInput } from '../src/domain/errors.ts';
+import { fieldsOf } from '../src/wire/multipart/form.ts';
+import { formOf } from './form.ts';
 import { calling, KEPT, listAnswer, objectAnswer, pageOf, PLACE_FIELDS, wantedOf } from './kept.ts';
 import { callFactsOf, unreadAnswer } from './model-call.ts';
 import type { HttpAnswer, HttpRequest, RouteRow } from './route.ts';
 
 /** Files of one page where the caller does not say. */
 const PAGE = 1_000;
-
-/** Reads the form of a request. Throws InvalidInput when it is none. */
-function formOf({ body, headers }: HttpRequest, path: string): Form {
-  const contentType = headers['content-type'] ?? '';
-  if (isForm(contentType)) return readForm(body, contentType);
-  const message = `${path}: The request body must be multipart/form-data.`;
-  throw new InvalidInput(message, [{ path: ['request_body'], rule: 'multipart', message }]);
-}
 
 async function upload(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
   const form = formOf(request, '/files');

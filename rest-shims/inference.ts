@@ -3,9 +3,14 @@ import {
   COMPLETIONS,
   EMBEDDINGS,
   type Endpoint,
+  IMAGE_EDITS,
+  IMAGE_GENERATIONS,
+  IMAGE_VARIATIONS,
   MODERATIONS,
   RERANK,
   SPEECH,
+  TRANSCRIPTIONS,
+  TRANSLATIONS,
 } from '../src/domain/inference/endpoint.ts';
 import { callThrough, openAiDoor } from './model-call.ts';
 import type { RouteRow } from './route.ts';
@@ -41,5 +46,10 @@ export const inferenceRoutes: readonly RouteRow[] = [
   rowOf('embeddings.create', EMBEDDINGS),
   rowOf('moderations.create', MODERATIONS, ['/v1/moderations', '/moderations']),
   rowOf('speech.create', SPEECH, ['/v1/audio/speech', '/audio/speech']),
+  rowOf('images.generate', IMAGE_GENERATIONS),
+  rowOf('images.edit', IMAGE_EDITS),
+  rowOf('images.variation', IMAGE_VARIATIONS),
+  rowOf('transcriptions.create', TRANSCRIPTIONS),
+  rowOf('translations.create', TRANSLATIONS),
   rowOf('rerank.create', RERANK, ['/v1/rerank', '/v2/rerank', '/rerank']),
 ];

@@ -11,7 +11,10 @@ import { parseTraceparent } from '../src/domain/traces/trace-context.ts';
 import { VERSION } from '../src/domain/version.ts';
 import { eventOf } from '../src/wire/sse/events.ts';
 import { MOST_NESTING, nestsTooDeep } from '../src/wire/json/nesting.ts';
+import type { Form } from '../src/domain/inference/form.ts';
+import { fieldsOf } from '../src/wire/multipart/form.ts';
 import { proxyError, statusOf } from './errors.ts';
+import { bringsForm, formOf } from './form.ts';
 import { COMMENT_LINE } from './heartbeat.ts';
 import type { HttpAnswer, HttpRequest } from './route.ts';
 import { withAnswerHeaders } from './router.ts';
@@ -46,12 +49,24 @@ export const openAiDoor = (endpoint: Endpoint): ModelDoor => ({
 
 function readOpenAi(endpoint: Endpoint, request: HttpRequest): ModelRequest {
   const { body: bytes, params } = request;
-  const sent = parseBody(bytes);
+  const form = isWrittenAsForm(endpoint, request) ? formOf(request, endpoint.path) : null;
+  const sent = form === null ? parseBody(bytes) : formFields(form);
   // Where the path names a model, as Azure's clients do, it is the one that is meant.
   const body = params['model'] ? { ...sent, model: params['model'] } : sent;
   assertAskable(body, endpoint);
   const { stream, includeUsage } = endpoint.streams ? streamingOf(body, endpoint) : WHOLE;
-  return { endpoint, model: String(body['model']), stream, includeUsage, bytes, body, ...callFactsOf(request) };
+  const facts = { endpoint, model: String(body['model']), stream, includeUsage, bytes, body, ...callFactsOf(request) };
+  return form === null ? facts : { ...facts, form };
+}
+
+const isWrittenAsForm = ({ written }: Endpoint, request: HttpRequest): boolean =>
+  written === 'form' || (written === 'form or json' && bringsForm(request));
+
+/** A form as the JSON it stands for; of its fields only `stream` means something other than text here. */
+function formFields(form: Form): RequestBody {
+  const fields = fieldsOf(form);
+  const { stream } = fields;
+  return stream === 'true' || stream === 'false' ? { ...fields, stream: stream === 'true' } : fields;
 }
 
 /** What the headers of a request say of the call it makes. */
@@ -119,10 +134,10 @@ export async function callThrough(door: ModelDoor, request: HttpRequest, scope: 
     throw withAnswerHeaders(failure, { 'x-litellm-call-id': callId, 'x-litellm-version': VERSION });
   }
   if (call.exchange.streaming) return streamedAnswer(call, scope, door);
-  return asked.endpoint.answers.member === null ? unreadAnswer(call, scope) : wholeAnswer(call, scope);
+  return asked.endpoint.answers.member === null ? unreadAnswer(call, scope) : wholeAnswer(call, scope, asked.endpoint);
 }
 
-async function wholeAnswer(call: GatewayCall, scope: Scope): Promise<HttpAnswer> {
+async function wholeAnswer(call: GatewayCall, scope: Scope, { medium }: Endpoint): Promise<HttpAnswer> {
   const bytes = await collect(call.exchange.bytes, ANSWER_LIMIT);
   if (bytes === null) {
     const failure = new Unavailable('The answer is too large to be sent whole. Ask for a stream.');
@@ -131,7 +146,14 @@ async function wholeAnswer(call: GatewayCall, scope: Scope): Promise<HttpAnswer>
   }
   const head = headOf(call, scope);
   call.settle('completed');
-  return { head, body: { kind: 'bytes', bytes, contentType: 'application/json' } };
+  const contentType = medium === 'transcript' ? transcriptType(call) : 'application/json';
+  return { head, body: { kind: 'bytes', bytes, contentType } };
+}
+
+/** A transcript is of the kind the upstream says; what it calls neither JSON nor text to read is shown as plain text. */
+function transcriptType({ exchange }: GatewayCall): string {
+  const said = exchange.headers['content-type'] ?? '';
+  return /^\s*(application\/(json|x-subrip)|text\/(plain|vtt|srt))/i.test(said) ? said : 'text/plain; charset=utf-8';
 }
 
 function streamedAnswer(call: GatewayCall, scope: Scope, { lastWords, heartbeat }: ModelDoor): HttpAnswer {

@@ -54,7 +54,7 @@ export function createHttpProvider(http: HttpClient, protocol: Protocol): Native
       const deployment = call.credential === undefined ? configured : knowing(configured, call.credential);
       const answer = await accepted(http, deployment, call, { signal, errorOf: dialect.errorOf });
       const about: Answered = { deployment, request, answer, dialect };
-      if (request.stream) return await streamed(about, protocol);
+      if (request.stream && !comesWhole(about)) return await streamed(about, protocol);
       return request.endpoint.answers.member === null ? await unread(about) : await whole(about);
     },
   };
@@ -73,6 +73,12 @@ interface Answered {
   readonly answer: UpstreamAnswer;
   readonly dialect: NativeDialect;
 }
+
+const EVENTS = /^\s*text\/event-stream/i;
+
+/** Older models of recordings are documented to answer whole, whatever they are asked. */
+const comesWhole = ({ request, answer }: Answered): boolean =>
+  request.endpoint.medium === 'transcript' && !EVENTS.test(answer.headers['content-type'] ?? '');
 
 /** An answer that comes whole: read before it counts, because a 200 may carry an error or nonsense. */
 async function whole({ deployment, request, answer, dialect }: Answered): Promise<Exchange> {
@@ -93,6 +99,7 @@ async function streamed({ deployment, request, answer, dialect }: Answered, prot
     model: request.model,
     dropUsage: !request.includeUsage,
     textLimit: request.textLimit ?? 0,
+    body: request.body,
     ...shownIds(deployment, request),
     refused: (error) => errorInside(deployment, error),
     garbled: broken,

@@ -109,6 +109,8 @@ export interface InspectorOptions {
   readonly textLimit: number;
   /** An id of the upstream's as the caller gets to see it; as it is when absent. */
   readonly idOf?: (upstreamId: string) => string;
+  /** The request, for answers that leave to it what they are; none when absent. */
+  readonly body?: RequestBody;
   /** The upstream reported a failure inside its stream. */
   readonly refused: (error: AnswerError) => Error;
   /** The stream broke a rule of its format; `fault` says which. */

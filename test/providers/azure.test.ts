@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ModelRequest } from '../../src/domain/chat/chat.ts';
 import type { Deployment } from '../../src/domain/chat/provider.ts';
-import { EMBEDDINGS, RESPONSES } from '../../src/domain/inference/endpoint.ts';
+import { EMBEDDINGS, IMAGE_GENERATIONS, RESPONSES, TRANSCRIPTIONS } from '../../src/domain/inference/endpoint.ts';
 import { Secret } from '../../src/domain/secret.ts';
+import { readForm } from '../../src/wire/multipart/form.ts';
 import { aModelRequest } from '../support/chat.ts';
 import { CHAT, failureOf, jsonOf, textOf, startVendorServer, type VendorServer } from '../support/vendor-server.ts';
 
@@ -52,6 +53,29 @@ describe('Azure OpenAI', () => {
     ['/openai/deployments/d', {}, '/openai/deployments/d/chat/completions?api-version=2024-10-21'],
   ])('is called at the address it has: %s %j', async (base, options, path) => {
     expect((await called({ apiBase: `${server.faults.url}${base}`, options })).path).toBe(path);
+  });
+
+  it('takes pictures in JSON and recordings as forms, each at the path of its deployment', async () => {
+    server.answering({ data: [] });
+    const drawn = aModelRequest({ model: 'm', prompt: 'x' }, { endpoint: IMAGE_GENERATIONS });
+    await server.send(server.here('azure'), drawn);
+    expect(server.lastReceived()).toMatchObject({
+      path: '/openai/deployments/up-1/images/generations?api-version=2024-10-21',
+      body: '{"model":"up-1","prompt":"x"}',
+    });
+    server.answering({ text: 'hello' });
+    const part = 'Content-Disposition: form-data; name="file"; filename="a"';
+    const bytes = Buffer.from(`--b\r\n${part}\r\n\r\nRIFF\r\n--b--\r\n`);
+    const form = readForm(bytes, 'multipart/form-data; boundary=b');
+    const heard = aModelRequest({ model: 'm' }, { endpoint: TRANSCRIPTIONS, bytes, form });
+    await server.send(server.here('azure'), heard);
+    const { path, headers, body } = server.lastReceived();
+    expect([path, headers['content-type'], headers['api-key'], body]).toEqual([
+      '/openai/deployments/up-1/audio/transcriptions?api-version=2024-10-21',
+      'multipart/form-data; boundary=b',
+      'the-key',
+      `--b\r\n${part}\r\n\r\nRIFF\r\n--b\r\nContent-Disposition: form-data; name="model"\r\n\r\nup-1\r\n--b--\r\n`,
+    ]);
   });
 
   it('is called with a token of the directory where there is no key', async () => {

@@ -5,11 +5,13 @@ import type { PriceRow } from './prices.ts';
 export interface ImageTokenPrices {
   readonly input: Rate | null;
   readonly output: Rate | null;
+  readonly cacheRead: Rate | null;
 }
 
 export const imageTokenPricesOf = (row: PriceRow): ImageTokenPrices => ({
   input: rateFrom(row['input_cost_per_image_token']),
   output: rateFrom(row['output_cost_per_image_token']),
+  cacheRead: rateFrom(row['cache_read_input_image_token_cost']),
 });
 
 /** What a picture costs that is sold by the piece or by its size; null where a row has no such price. */

@@ -1,5 +1,6 @@
 import type { ByteStream } from '../bytes.ts';
 import type { Endpoint } from '../inference/endpoint.ts';
+import type { Form } from '../inference/form.ts';
 import type { Measured } from '../inference/measured.ts';
 import type { Usd } from '../money.ts';
 
@@ -20,8 +21,10 @@ export interface Usage {
 
 /** The tokens of pictures within a usage. */
 interface ImageTokens {
+  /** Of the input, cached ones included. */
   readonly inputTokens: number;
   readonly outputTokens: number;
+  readonly cacheReadTokens: number;
 }
 
 /** The tokens of sound within a usage: they have prices of their own. */
@@ -42,8 +45,10 @@ export interface ModelRequest {
   readonly includeUsage: boolean;
   /** The request exactly as it came. */
   readonly bytes: Uint8Array;
-  /** The same, parsed once. */
+  /** The same, parsed once; files by their names. */
   readonly body: Readonly<Record<string, unknown>>;
+  /** The same as a form, where it is one. */
+  readonly form?: Form;
   /** The caller's name for this call; null lets the gateway make one. */
   readonly callId: string | null;
   /** Where the call hangs in the caller's own trace; null starts a new one. */

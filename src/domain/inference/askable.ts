@@ -16,6 +16,8 @@ export function assertAskable(body: RequestBody, endpoint: Endpoint): void {
   if (model === undefined || model === null || model === '') throw missing('model', endpoint);
   const absent = [member, ...endpoint.needs].find((field) => !isThere(field));
   if (absent !== undefined) throw missing(absent, endpoint);
+  const [first, ...others] = endpoint.needsOneOf ?? [member];
+  if (![first, ...others].some(isThere)) throw missing(first, endpoint);
   if (typeof model !== 'string') throw mistyped('model', 'a string', endpoint);
   if (model.length > MOST_MODEL_CHARACTERS)
     throw mistyped('model', `a string of at most ${MOST_MODEL_CHARACTERS} characters`, endpoint);
@@ -32,10 +34,25 @@ const FORMS: Readonly<Record<Form, string>> = {
   texts: 'a string or an array',
   messages: 'an array of messages',
   items: 'a string or an array of items',
+  file: 'a file',
+  files: 'a file, or several',
 };
 
-const isForm = (form: Form, asked: unknown): boolean =>
-  typeof asked === 'string' ? form !== 'messages' : Array.isArray(asked) && form !== 'text';
+function isForm(form: Form, asked: unknown): boolean {
+  switch (form) {
+    case 'text':
+      return typeof asked === 'string';
+    case 'texts':
+    case 'items':
+      return typeof asked === 'string' || Array.isArray(asked);
+    case 'messages':
+      return Array.isArray(asked);
+    case 'file':
+      return isObject(asked);
+    case 'files':
+      return isObject(asked) || (Array.isArray(asked) && asked.every(isObject));
+  }
+}
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
 

@@ -1,5 +1,5 @@
-/** The member that makes a JSON object an answer: an array, but for `output` and `message`. */
-export type AnswerMember = 'choices' | 'data' | 'results' | 'candidates' | 'content' | 'output' | 'message';
+/** The member that makes a JSON object an answer: an array, but for `output`, `message` and `text`. */
+export type AnswerMember = 'choices' | 'data' | 'results' | 'text' | 'candidates' | 'content' | 'output' | 'message';
 
 /**
  * The words a conversation is put in on a wire. Callers and upstreams of different dialects are brought together by
@@ -24,11 +24,17 @@ export interface Endpoint {
   readonly dialect: Dialect | null;
   /** Member of a request that holds what is asked, and what it must be: one text, texts or tokens, messages, or one text or items. */
   readonly asks: {
-    readonly member: 'messages' | 'prompt' | 'input' | 'query' | 'contents';
-    readonly form: 'text' | 'texts' | 'messages' | 'items';
+    readonly member: 'messages' | 'prompt' | 'input' | 'query' | 'contents' | 'file' | 'image';
+    readonly form: 'text' | 'texts' | 'messages' | 'items' | 'file' | 'files';
   };
   /** Further members without which a request asks nothing. */
   readonly needs: readonly string[];
+  /** Members of which one at least must be there. */
+  readonly needsOneOf?: readonly [string, ...string[]];
+  /** How a request is written; in JSON when absent. */
+  readonly written?: 'form' | 'form or json';
+  /** What its answers are made of, where that is neither words nor numbers: they are read otherwise. */
+  readonly medium?: 'image' | 'transcript';
   /**
    * Member of a whole answer, an array, without which it is none; null where an answer is not JSON, and nobody reads it.
    * And what such an answer is; completes "it is no".
@@ -39,7 +45,7 @@ export interface Endpoint {
   /** Name of the operation, the GenAI conventions' own where they have one: begins the name of the span. */
   readonly operation: 'chat' | 'text_completion' | 'embeddings' | 'moderation' | 'rerank' | 'generate_content';
   /** What it gives in the words of those conventions, where the operation does not say it. */
-  readonly outputs?: 'speech';
+  readonly outputs?: 'speech' | 'image' | 'text';
   /** What its request is billed by, where its answer tells nothing of it. */
   readonly billedBy?: 'character';
   /** What the call is in a spend row, in the words of the reference. */
@@ -211,4 +217,68 @@ export const OLLAMA_CHAT: Endpoint = {
   streams: true,
   operation: 'chat',
   callType: 'acompletion',
+};
+
+/** What the endpoints of pictures have in common. */
+const IMAGES = {
+  dialect: null,
+  needs: [],
+  medium: 'image',
+  answers: { member: 'data', form: 'list of pictures' },
+  operation: 'generate_content',
+  outputs: 'image',
+} as const;
+
+/** A text in, pictures out. */
+export const IMAGE_GENERATIONS: Endpoint = {
+  ...IMAGES,
+  path: '/images/generations',
+  asks: { member: 'prompt', form: 'text' },
+  streams: true,
+  callType: 'aimage_generation',
+};
+
+/** Pictures and a text in, changed pictures out. */
+export const IMAGE_EDITS: Endpoint = {
+  ...IMAGES,
+  path: '/images/edits',
+  asks: { member: 'prompt', form: 'text' },
+  needsOneOf: ['image', 'images'],
+  written: 'form or json',
+  streams: true,
+  callType: 'aimage_edit',
+};
+
+/** A picture in, others like it out. */
+export const IMAGE_VARIATIONS: Endpoint = {
+  ...IMAGES,
+  path: '/images/variations',
+  asks: { member: 'image', form: 'files' },
+  written: 'form',
+  streams: false,
+  callType: 'aimage_variation',
+};
+
+/** What the endpoints have in common that write down what is said. */
+const TRANSCRIPTS = {
+  dialect: null,
+  asks: { member: 'file', form: 'file' },
+  needs: [],
+  written: 'form',
+  medium: 'transcript',
+  answers: { member: 'text', form: 'transcript' },
+  streams: true,
+  operation: 'generate_content',
+  outputs: 'text',
+} as const;
+
+/** A recording in, what is said in it out. */
+export const TRANSCRIPTIONS: Endpoint = { ...TRANSCRIPTS, path: '/audio/transcriptions', callType: 'atranscription' };
+
+/** The same, in English. */
+export const TRANSLATIONS: Endpoint = {
+  ...TRANSCRIPTS,
+  path: '/audio/translations',
+  streams: false,
+  callType: 'atranslation',
 };

@@ -1,11 +1,15 @@
+import type { ModelRequest } from '../../domain/chat/chat.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import type { Endpoint } from '../../domain/inference/endpoint.ts';
 import { openAiFrame } from '../../wire/chat-completions/native.ts';
 import { upstreamRequest } from '../../wire/chat-completions/request.ts';
 import type { NativeDialect } from '../../wire/dialect.ts';
+import { MEDIA } from '../../wire/media/native.ts';
 import { RESPONSES_FRAME } from '../../wire/responses/native.ts';
 import { upstreamResponseRequest } from '../../wire/responses/request.ts';
 import type { Protocol } from '../http-provider.ts';
+import { mediaRequest } from '../media-request.ts';
+import type { UpstreamCall } from '../upstream-answer.ts';
 
 /** The latest version that is not a preview; streams count tokens from it on. */
 const API_VERSION = '2024-10-21';
@@ -25,11 +29,7 @@ export const azure: Protocol = {
     const model = deployment.upstreamModel.replace(/^model_router\//, '');
     return {
       url: addressOf(deployment, model, request.endpoint),
-      headers: headersOf(deployment),
-      body:
-        request.endpoint.dialect === 'responses'
-          ? upstreamResponseRequest(request, model)
-          : upstreamRequest(request, model),
+      ...carried(deployment, request, model),
     };
   },
 };
@@ -46,13 +46,25 @@ export const azureAi: Protocol = {
     const version = deployment.options['api_version'];
     return {
       url: version === undefined ? path : `${path}?api-version=${encodeURIComponent(version)}`,
-      headers: headersOf(deployment),
-      body: upstreamRequest(request, deployment.upstreamModel.replace(/^model_router\//, '')),
+      ...carried(deployment, request, deployment.upstreamModel.replace(/^model_router\//, '')),
     };
   },
 };
 
-function dialectOf({ dialect }: Endpoint, { provider, upstreamModel, responses }: Deployment): NativeDialect | null {
+/** A request in the form its endpoint has, and what lets it in. */
+function carried(deployment: Deployment, request: ModelRequest, model: string): Pick<UpstreamCall, 'headers' | 'body'> {
+  const media = mediaRequest(request, model);
+  if (media !== null) return { headers: headersOf(deployment, media.contentType), body: media.body };
+  const isResponse = request.endpoint.dialect === 'responses' && deployment.provider === 'azure';
+  const body = isResponse ? upstreamResponseRequest(request, model) : upstreamRequest(request, model);
+  return { headers: headersOf(deployment), body };
+}
+
+function dialectOf(
+  { dialect, medium }: Endpoint,
+  { provider, upstreamModel, responses }: Deployment,
+): NativeDialect | null {
+  if (medium !== undefined) return MEDIA[medium];
   // Which deployments answer there, only their owner knows.
   if (dialect === 'responses' && provider === 'azure')
     return responses === 'only' || responses === 'also' ? RESPONSES_FRAME : null;
@@ -75,10 +87,13 @@ function addressOf({ apiBase, options }: Deployment, model: string, { path }: En
 }
 
 /** By key, or else by a token of Microsoft's directory. */
-function headersOf({ apiKey, secrets }: Deployment): Readonly<Record<string, string>> {
+function headersOf(
+  { apiKey, secrets }: Deployment,
+  contentType = 'application/json',
+): Readonly<Record<string, string>> {
   const token = secrets['azure_ad_token'];
   return {
-    'content-type': 'application/json',
+    'content-type': contentType,
     ...(apiKey === null ? {} : { 'api-key': apiKey.reveal() }),
     ...(apiKey === null && token ? { authorization: `Bearer ${token.reveal()}` } : {}),
   };

@@ -4,9 +4,11 @@ import { type Endpoint, RESPONSES_COMPACT } from '../../domain/inference/endpoin
 import { openAiFrame } from '../../wire/chat-completions/native.ts';
 import { upstreamRequest } from '../../wire/chat-completions/request.ts';
 import type { NativeDialect } from '../../wire/dialect.ts';
+import { MEDIA } from '../../wire/media/native.ts';
 import { RESPONSES_FRAME } from '../../wire/responses/native.ts';
 import { upstreamResponseRequest } from '../../wire/responses/request.ts';
 import type { Protocol } from '../http-provider.ts';
+import { mediaRequest } from '../media-request.ts';
 import type { Address } from '../passing.ts';
 import { type Differences, differencesOf } from './vendors.ts';
 
@@ -21,7 +23,8 @@ export function compatibleProtocol(name: CompatibleVendor): Protocol {
     headers: headersOf(deployment, differences, contentType),
   });
   function dialectOf(endpoint: Endpoint, deployment: Deployment): NativeDialect | null {
-    const { dialect } = endpoint;
+    const { dialect, medium } = endpoint;
+    if (medium !== undefined) return MEDIA[medium];
     if (dialect === 'responses' || endpoint === RESPONSES_COMPACT)
       return answersResponses(deployment, base, differences) ? RESPONSES_FRAME : null;
     if (dialect === null) return frame;
@@ -32,13 +35,17 @@ export function compatibleProtocol(name: CompatibleVendor): Protocol {
     name,
     dialectOf,
     ...(differences.keepsFiles === true ? { keeps: (deployment, path) => addressOf(deployment, path) } : {}),
-    prepare: (deployment, request) => ({
-      ...addressOf(deployment, request.endpoint.path, 'application/json'),
-      body:
-        dialectOf(request.endpoint, deployment) === RESPONSES_FRAME
-          ? upstreamResponseRequest(request, modelName(deployment.upstreamModel))
-          : upstreamRequest(request, modelName(deployment.upstreamModel), differences),
-    }),
+    prepare(deployment, request) {
+      const { endpoint } = request;
+      const model = modelName(deployment.upstreamModel);
+      const media = mediaRequest(request, model);
+      if (media !== null) return { ...addressOf(deployment, endpoint.path, media.contentType), body: media.body };
+      const body =
+        dialectOf(endpoint, deployment) === RESPONSES_FRAME
+          ? upstreamResponseRequest(request, model)
+          : upstreamRequest(request, model, differences);
+      return { ...addressOf(deployment, endpoint.path, 'application/json'), body };
+    },
   };
 }
 

@@ -51,6 +51,23 @@ export function topLevelMembers(json: Uint8Array): readonly Member[] | null {
   }
 }
 
+/** How many items the array has that a member of the outermost object is; null when it is none. */
+export function itemCount(json: Uint8Array, key: string): number | null {
+  const bytes = asBuffer(json);
+  const member = topLevelMembers(bytes)?.findLast((one) => one.key === key);
+  if (member === undefined || bytes[member.valueStart] !== OPEN_BRACKET) return null;
+  let at = afterSpace(bytes, member.valueStart + 1);
+  if (bytes[at] === CLOSE_BRACKET) return 0;
+  for (let count = 1; ; count += 1) {
+    const end = afterValue(bytes, at);
+    if (end === -1) return null;
+    at = afterSpace(bytes, end);
+    if (bytes[at] === CLOSE_BRACKET) return count;
+    if (bytes[at] !== COMMA) return null;
+    at = afterSpace(bytes, at + 1);
+  }
+}
+
 /**
  * A JSON object with some members set (to JSON text) or left out (null); every other value keeps its bytes.
  * A key that came several times is left once, with its last value, as JSON.parse reads it: an upstream that

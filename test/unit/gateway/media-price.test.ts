@@ -109,11 +109,18 @@ describe('pictures', () => {
   });
 
   it('are billed by their tokens where those were counted', () => {
-    const usage = { inputTokens: 60, outputTokens: 1000, image: { inputTokens: 50, outputTokens: 1000 } };
+    const usage = {
+      inputTokens: 60,
+      outputTokens: 1000,
+      image: { inputTokens: 50, outputTokens: 1000, cacheReadTokens: 0 },
+    };
     expect(cost('gpt-image-1', { usage, measured: pictures(1, '1024x1024', 'high') })).toBe('0.04055');
     expect(cost('gemini-image', { usage: { ...usage, outputTokens: 1100 }, measured: pictures(1) })).toBe('0.12132');
     // Text out of a model that the map prices for pictures alone.
     expect(cost('gpt-image-1', { usage: { ...usage, outputTokens: 1100 } })).toBeNull();
+    const cached = { ...usage, cacheReadTokens: 30, image: { ...usage.image, cacheReadTokens: 30 } };
+    const cachedPrice = { priceOverrides: { cache_read_input_image_token_cost: 2.5e-6 } };
+    expect(cost('gpt-image-1', { usage: cached }, cachedPrice)).toBe('0.040325');
     expect(cost('dall-e-2', { usage, measured: pictures(1) })).toBe('0.02');
   });
 });

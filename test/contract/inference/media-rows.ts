@@ -1,0 +1,110 @@
+/** A form with a file of bytes that are no text. */
+export function aForm(fields: Readonly<Record<string, string>>, file: string | null): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.append(name, value);
+  if (file !== null) form.append(file, new Blob([Buffer.from([0x89, 0xff, 0x00, 0x0d, 0x0a])]), 'naïve.bin');
+  return form;
+}
+
+const PICTURES = {
+  created: 1,
+  data: [{ b64_json: 'iVBORw0KGgo=' }, { b64_json: 'QUJD', revised_prompt: 'x]}' }],
+  size: '1024x1024',
+  quality: 'low',
+  usage: {
+    input_tokens: 60,
+    input_tokens_details: { text_tokens: 10, image_tokens: 50 },
+    output_tokens: 1000,
+    total_tokens: 1060,
+  },
+};
+/** Ten of text at 0.5, fifty of pictures at 0.25, a thousand of pictures made at 0.125. */
+const PICTURES_COST = '142.5';
+
+const HEARD = {
+  text: 'hello there',
+  usage: {
+    type: 'tokens',
+    input_tokens: 14,
+    input_token_details: { text_tokens: 4, audio_tokens: 10 },
+    output_tokens: 5,
+    total_tokens: 19,
+  },
+};
+/** Four of text at 0.5, ten of sound at 0.75, five written at 0.25. */
+const HEARD_COST = '10.75';
+
+const none = { cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
+
+/** What every endpoint of pictures and recordings promises, played with a request and an answer of each. */
+export const MEDIA_ROWS = [
+  {
+    name: 'images.generate',
+    path: '/images/generations',
+    body: (model: string | null) => JSON.stringify({ ...(model === null ? {} : { model }), prompt: 'a cat', n: 2 }),
+    sends: /"model":"up-1"|"prompt":"a cat"|"n":2/g,
+    without: { body: JSON.stringify({ model: 'medium' }), param: 'prompt' },
+    answer: PICTURES,
+    cost: PICTURES_COST,
+    usage: { inputTokens: 60, outputTokens: 1000, ...none },
+    outputs: 'image',
+    callType: 'aimage_generation',
+    noAnswer: 'list of pictures',
+  },
+  {
+    name: 'images.edit',
+    path: '/images/edits',
+    body: (model: string | null) =>
+      aForm({ ...(model === null ? {} : { model }), prompt: 'a cat', tags: 'x' }, 'image[]'),
+    sends: /name="(model"\r\n\r\nup-1|prompt"\r\n\r\na cat|image\[\]"; filename="naïve\.bin")/g,
+    without: { body: aForm({ model: 'medium', prompt: 'x' }, null), param: 'image' },
+    answer: PICTURES,
+    cost: PICTURES_COST,
+    usage: { inputTokens: 60, outputTokens: 1000, ...none },
+    outputs: 'image',
+    callType: 'aimage_edit',
+    noAnswer: 'list of pictures',
+  },
+  {
+    name: 'images.variation',
+    path: '/images/variations',
+    body: (model: string | null) =>
+      aForm({ ...(model === null ? {} : { model }), size: '256x256', user: 'é' }, 'image'),
+    sends: /name="(model"\r\n\r\nup-1|size"\r\n\r\n256x256|image"; filename="naïve\.bin")/g,
+    without: { body: aForm({ model: 'medium' }, null), param: 'image' },
+    answer: PICTURES,
+    cost: PICTURES_COST,
+    usage: { inputTokens: 60, outputTokens: 1000, ...none },
+    outputs: 'image',
+    callType: 'aimage_variation',
+    noAnswer: 'list of pictures',
+  },
+  {
+    name: 'transcriptions.create',
+    path: '/audio/transcriptions',
+    body: (model: string | null) =>
+      aForm({ ...(model === null ? {} : { model }), language: 'en', 'metadata[a]': 'b' }, 'file'),
+    sends: /name="(model"\r\n\r\nup-1|language"\r\n\r\nen|file"; filename="naïve\.bin")/g,
+    without: { body: aForm({ model: 'medium' }, null), param: 'file' },
+    answer: HEARD,
+    cost: HEARD_COST,
+    usage: { inputTokens: 14, outputTokens: 5, ...none },
+    outputs: 'text',
+    callType: 'atranscription',
+    noAnswer: 'transcript',
+  },
+  {
+    name: 'translations.create',
+    path: '/audio/translations',
+    body: (model: string | null) =>
+      aForm({ ...(model === null ? {} : { model }), temperature: '0', caching: 'true' }, 'file'),
+    sends: /name="(model"\r\n\r\nup-1|temperature"\r\n\r\n0|file"; filename="naïve\.bin")/g,
+    without: { body: aForm({ model: 'medium' }, null), param: 'file' },
+    answer: HEARD,
+    cost: HEARD_COST,
+    usage: { inputTokens: 14, outputTokens: 5, ...none },
+    outputs: 'text',
+    callType: 'atranslation',
+    noAnswer: 'transcript',
+  },
+] as const;

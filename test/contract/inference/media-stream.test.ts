@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+import { answerOf, refusal, send } from '../files/keeping.ts';
+import { aTrace, left } from './left.ts';
+import { aForm } from './media-rows.ts';
+
+const CREDENTIAL = 'sk-upstream-credential-0123456789';
+
+let app: TestApp;
+let upstream: FaultServer;
+
+beforeAll(async () => {
+  upstream = await startFaultServer();
+  const params = { model: 'openai/up-1', api_base: `${upstream.url}/v1`, api_key: CREDENTIAL };
+  app = await startApp({
+    config: {
+      general_settings: { store_prompts_in_spend_logs: true },
+      model_list: [
+        { model_name: 'medium', litellm_params: { ...params, input_cost_per_token: 0.5, output_cost_per_token: 0.25 } },
+        { model_name: 'piece', litellm_params: { ...params, output_cost_per_image: 0.5 } },
+      ],
+    },
+  });
+});
+
+afterAll(async () => {
+  await app.stop();
+  await upstream.stop();
+});
+
+const event = (value: { type: string; [member: string]: unknown }, named = true): string =>
+  `${named ? `event: ${value.type}\n` : ''}data: ${JSON.stringify(value)}\n\n`;
+
+const streamOf = (...events: readonly string[]): void =>
+  upstream.answer((response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (const one of events) response.write(one);
+    response.end();
+  });
+
+const PARTIAL = { type: 'image_generation.partial_image', b64_json: 'QUJD', partial_image_index: 0 };
+const USAGE = { input_tokens: 10, input_tokens_details: { text_tokens: 10, image_tokens: 0 }, output_tokens: 100 };
+const COMPLETED = { type: 'image_generation.completed', b64_json: 'QUJDRA==', size: '1024x1024', quality: 'low' };
+
+const draw = (model = 'medium', headers: Record<string, string> = {}) =>
+  send(app, 'POST', '/v1/images/generations', {
+    body: JSON.stringify({ model, prompt: 'a cat', stream: true, partial_images: 1 }),
+    headers: { 'content-type': 'application/json', ...headers },
+  });
+
+describe('images.generate', () => {
+  it.each([true, false])(
+    '200: pictures on their way go on as they come, and are billed at the end (named: %s)',
+    async (named) => {
+      const events = [event(PARTIAL, named), event({ ...COMPLETED, usage: USAGE }, named)];
+      streamOf(...events);
+      const { traceId, headers } = aTrace();
+      const response = await draw('medium', headers);
+      expect([response.headers.get('content-type'), await response.text()]).toEqual([
+        'text/event-stream; charset=utf-8',
+        events.join(''),
+      ]);
+      expect(JSON.parse(upstream.received.at(-1)?.body ?? '')).toEqual({
+        model: 'up-1',
+        prompt: 'a cat',
+        stream: true,
+        partial_images: 1,
+      });
+      expect(await left(app, traceId)).toMatchObject([
+        { spendRow: { costUsd: '30', status: 'SUCCESS', usage: { inputTokens: 10, outputTokens: 100 } } },
+      ]);
+    },
+  );
+
+  it('200: two pictures cost twice one', async () => {
+    streamOf(event(PARTIAL), event(COMPLETED), event(COMPLETED));
+    const { traceId, headers } = aTrace();
+    await (await draw('piece', headers)).text();
+    expect(await left(app, traceId)).toMatchObject([{ spendRow: { costUsd: '1', status: 'SUCCESS', usage: null } }]);
+  });
+
+  it('500: a stream that ends before a picture does, told in its last event', async () => {
+    streamOf(event(PARTIAL));
+    const { traceId, headers } = aTrace();
+    const text = await (await draw('medium', headers)).text();
+    const message =
+      "litellm.APIError: APIError: OpenAIException - The upstream's answer cannot be used: the stream ended before the answer did.";
+    expect(text).toBe(
+      `${event(PARTIAL)}data: ${JSON.stringify({ error: { message, type: 'internal_server_error', param: null, code: '500' } })}\n\n`,
+    );
+    expect(await left(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', costUsd: null } }]);
+  });
+
+  it.each([
+    [
+      event({ type: 'error', error: { message: 'too much', type: 't', code: '429' } }),
+      429,
+      'RateLimitError',
+      't',
+      'too much',
+    ],
+    [event({ type: 'error', message: 'too much', code: '429' }), 429, 'RateLimitError', 'error', 'too much'],
+    [
+      'data: [1]\n\n',
+      500,
+      'APIError',
+      'internal_server_error',
+      "The upstream's answer cannot be used: an event of its stream is no JSON object.",
+    ],
+  ])('a stream that begins with %s is a refusal', async (said, status, kind, type, message) => {
+    streamOf(said);
+    expect(await answerOf(await draw())).toEqual(
+      refusal(status, `litellm.${kind}: ${kind}: OpenAIException - ${message}`, { type }),
+    );
+  });
+
+  it('500: JSON where a stream was asked for', async () => {
+    upstream.answer((response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end('{"data":[]}');
+    });
+    const message =
+      "litellm.APIError: APIError: OpenAIException - The upstream's answer cannot be used: a stream was asked for, and it is none.";
+    expect(await answerOf(await draw())).toEqual(refusal(500, message, { type: 'internal_server_error' }));
+  });
+
+  it('a client that leaves takes the upstream along', async () => {
+    upstream.answer((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(event(PARTIAL));
+    });
+    const response = await draw();
+    await response.body?.cancel();
+    await expect(upstream.abandoned()).resolves.toBeUndefined();
+  });
+});
+
+describe('transcriptions.create', () => {
+  it('200: what is said goes on as it is heard, is kept where prompts are, and is billed at the end', async () => {
+    const done = {
+      type: 'transcript.text.done',
+      text: 'hello there',
+      usage: { input_tokens: 14, input_token_details: { audio_tokens: 14 }, output_tokens: 4 },
+    };
+    const events = [
+      event({ type: 'transcript.text.delta', delta: 'hello ' }, false),
+      event({ type: 'transcript.text.delta', delta: 'there' }, false),
+      event(done, false),
+      'data: [DONE]\n\n',
+    ];
+    streamOf(...events);
+    const { traceId, headers } = aTrace();
+    const form = aForm({ model: 'medium', stream: 'true' }, 'file');
+    const response = await send(app, 'POST', '/v1/audio/transcriptions', { body: form, headers });
+    expect(await response.text()).toBe(events.join(''));
+    expect(upstream.received.at(-1)?.body).toContain('name="stream"\r\n\r\ntrue\r\n');
+    expect(await left(app, traceId)).toMatchObject([{ spendRow: { costUsd: '8', status: 'SUCCESS' } }]);
+    const read = await app.call('GET', `/v1/traces/${traceId}`);
+    const { spans } = (await read.json()) as { spans: { span_id: string }[] };
+    const span = await app.call('GET', `/v1/traces/${traceId}/spans/${spans[0]?.span_id}`);
+    expect(await span.text()).toContain('hello there');
+  });
+});

@@ -1,0 +1,254 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+import { answerOf, newKey, refusal, send } from '../files/keeping.ts';
+import { aTrace, left } from './left.ts';
+import { aForm, MEDIA_ROWS } from './media-rows.ts';
+
+const CREDENTIAL = 'sk-upstream-credential-0123456789';
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+let app: TestApp;
+let upstream: FaultServer;
+
+beforeAll(async () => {
+  upstream = await startFaultServer();
+  const params = { model: 'openai/up-1', api_base: `${upstream.url}/v1`, api_key: CREDENTIAL };
+  const priced = {
+    input_cost_per_token: 0.5,
+    output_cost_per_token: 0.25,
+    input_cost_per_image_token: 0.25,
+    output_cost_per_image_token: 0.125,
+    input_cost_per_audio_token: 0.75,
+  };
+  app = await startApp({
+    config: {
+      general_settings: { max_file_size_mb: 1 },
+      model_list: [
+        { model_name: 'medium', litellm_params: { ...params, ...priced } },
+        { model_name: 'gemini', litellm_params: { model: 'gemini/up-2', api_base: `${upstream.url}/g`, api_key: 'k' } },
+      ],
+    },
+  });
+});
+
+afterAll(async () => {
+  await app.stop();
+  await upstream.stop();
+});
+
+const answerWith = (status: number, body: unknown): void =>
+  upstream.answer((response) => {
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(typeof body === 'string' ? body : JSON.stringify(body));
+  });
+
+describe.each(MEDIA_ROWS)(
+  '$name',
+  ({ path, body, sends, without, answer, cost, usage, outputs, callType, noAnswer }) => {
+    const ask = (
+      options: { key?: string; headers?: Record<string, string>; body?: FormData | string } = {},
+      at = `/v1${path}`,
+    ) => send(app, 'POST', at, { body: body('medium'), ...options });
+
+    it.each([`/v1${path}`, path, `/engines/medium${path}`, `/openai/deployments/medium${path}?api-version=1`])(
+      '200: the answer as it came, priced, the request under its name upstream and without what is ours (%s)',
+      async (at) => {
+        answerWith(200, answer);
+        const { traceId, headers } = aTrace();
+        const named = at.includes('medium') ? null : 'medium';
+        const response = await ask({ headers, body: body(named) }, at);
+        expect(Object.fromEntries(response.headers)).toMatchObject({
+          'content-type': 'application/json',
+          'x-litellm-call-id': expect.stringMatching(UUID),
+          'x-litellm-model-group': 'medium',
+          'x-litellm-response-cost': cost,
+        });
+        expect(await answerOf(response)).toEqual([200, answer]);
+        const sent = upstream.received.at(-1);
+        expect(sent?.path).toBe(`/v1${path}`);
+        expect(sent?.body.match(sends)).toHaveLength(3);
+        expect(sent?.body).not.toMatch(/"(tags|metadata|caching)/);
+        expect(await left(app, traceId)).toMatchObject([
+          {
+            name: 'generate_content medium',
+            type: 'llm',
+            attributes: { 'gen_ai.operation.name': 'generate_content', 'gen_ai.output.type': outputs },
+            spendRow: { callType, model: 'up-1', costUsd: cost, status: 'SUCCESS', usage },
+          },
+        ]);
+      },
+    );
+
+    it('400: without what it asks, or a model', async () => {
+      const { body: bare, param } = without;
+      expect(await answerOf(await ask({ body: bare }))).toEqual(
+        refusal(400, `${path}: Missing required parameter: '${param}'.`, { param }),
+      );
+      expect(await answerOf(await ask({ body: body(null) }))).toEqual(
+        refusal(400, `${path}: Missing required parameter: 'model'.`, { param: 'model' }),
+      );
+    });
+
+    it.each([
+      ['demo', 'The built-in demo model does not answer this.'],
+      ['gemini', 'The provider of the model "gemini" (gemini) does not answer this.'],
+    ])('400: the model %s has no such endpoint', async (model, message) => {
+      expect(await answerOf(await ask({ body: body(model) }))).toEqual(refusal(400, `${path}: ${message}`));
+    });
+
+    it('400: a model nobody has', async () => {
+      const message = `${path}: Invalid model name passed in model=none. Call \`/v1/models\` to view available models for your key.`;
+      expect(await answerOf(await ask({ body: body('none') }))).toEqual(
+        refusal(400, message, { type: 'None', param: 'None' }),
+      );
+    });
+
+    it('401: a key nobody knows', async () => {
+      expect(await answerOf(await ask({ key: 'sk-nobody-knows-this' }))).toEqual(
+        refusal(401, expect.stringMatching(/^Authentication Error, Invalid proxy server token passed\. /), {
+          type: 'token_not_found_in_db',
+          param: 'key',
+        }),
+      );
+    });
+
+    it('403: a model that is not among those of the key', async () => {
+      const message =
+        "The requested model 'medium' is not available for this API key, or the model name is invalid. Check the models available to you and try again.";
+      expect(await answerOf(await ask({ key: await newKey(app, { models: ['other'] }) }))).toEqual(
+        refusal(403, message, { type: 'key_model_access_denied', param: 'model' }),
+      );
+    });
+
+    it('422: an allowance used up by the call before', async () => {
+      const key = await newKey(app, { key_alias: callType, max_budget: 1 });
+      answerWith(200, answer);
+      expect((await ask({ key })).status).toBe(200);
+      const message = `Budget has been exceeded! Key=${callType} (sk-...${key.slice(-4)}) Current cost: ${cost}, Max budget: 1.0`;
+      expect(await answerOf(await ask({ key }))).toEqual(refusal(422, message, { type: 'budget_exceeded' }));
+    });
+
+    it.each([
+      [429, 'RateLimitError'],
+      [500, 'InternalServerError'],
+      [503, 'ServiceUnavailableError'],
+    ])('%i of the upstream is passed on, and its call leaves one row', async (status, kind) => {
+      answerWith(status, { error: { message: `no ${CREDENTIAL}`, type: 't' } });
+      const { traceId, headers } = aTrace();
+      expect(await answerOf(await ask({ headers }))).toEqual(
+        refusal(status, `litellm.${kind}: ${kind}: OpenAIException - no <secret>`, { type: 't' }),
+      );
+      expect(await left(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', costUsd: null } }]);
+    });
+
+    it.each([
+      ['{"error":{"message":"overloaded","code":503}}', 503, 'ServiceUnavailableError', 'overloaded'],
+      ['{}', 500, 'APIError', `The upstream's answer cannot be used: it is no ${noAnswer}.`],
+      ['<html>', 500, 'APIError', `The upstream's answer cannot be used: it is no ${noAnswer}.`],
+    ])('a 200 of %s is a failure', async (said, status, kind, message) => {
+      answerWith(200, said);
+      expect(await answerOf(await ask())).toEqual(
+        refusal(status, `litellm.${kind}: ${kind}: OpenAIException - ${message}`, {
+          type: status === 500 ? 'internal_server_error' : null,
+        }),
+      );
+    });
+  },
+);
+
+const FORMS = MEDIA_ROWS.filter(({ name }) => name !== 'images.generate');
+
+describe.each(FORMS)('$name', ({ path, body }) => {
+  it('400: a form that cannot be read', async () => {
+    const headers = { 'content-type': 'multipart/form-data; boundary=b' };
+    const response = await send(app, 'POST', `/v1${path}`, { body: '--b\r\n', headers });
+    const message = 'The request body is not a valid form: the headers of a part do not end, or are too long.';
+    expect(await answerOf(response)).toEqual(refusal(400, message, { param: 'request_body' }));
+  });
+
+  it('400: a model twice', async () => {
+    const form = body('medium') as FormData;
+    form.append('model', 'other');
+    const message = 'The request body is not a valid form: the field "model" comes twice.';
+    expect(await answerOf(await send(app, 'POST', `/v1${path}`, { body: form }))).toEqual(
+      refusal(400, message, { param: 'request_body' }),
+    );
+  });
+
+  it('400: a file that is too large', async () => {
+    const form = body('medium') as FormData;
+    form.append('extra', new Blob([Buffer.alloc(1.5 * 1024 * 1024)]), 'x');
+    const message = 'File size is too large. File size is 1.5 MB. Max size is 1 MB';
+    expect(await answerOf(await send(app, 'POST', `/v1${path}`, { body: form }))).toEqual(
+      refusal(400, message, { type: 'bad_request_error', param: 'content-length' }),
+    );
+  });
+});
+
+describe('transcriptions.create', () => {
+  it.each([
+    ['/images/variations', 'a body of JSON'],
+    ['/audio/transcriptions', 'a body of JSON'],
+    ['/audio/translations', 'a body of JSON'],
+  ])('400: %s takes no JSON', async (path) => {
+    const response = await send(app, 'POST', `/v1${path}`, { body: '{"model":"medium"}' });
+    const message = `${path}: The request body must be multipart/form-data.`;
+    expect(await answerOf(response)).toEqual(refusal(400, message, { param: 'request_body' }));
+  });
+
+  it.each([
+    ['text', 'text/plain; charset=utf-8', 'hello there\n', 'text/plain; charset=utf-8'],
+    ['srt', 'text/plain', '1\n00:00:00,000 --> 00:00:01,000\nhello\n', 'text/plain'],
+    ['vtt', 'text/vtt', 'WEBVTT\n\n00:00.000 --> 00:01.000\nhello\n', 'text/vtt'],
+    ['srt', 'text/html', '1\n', 'text/plain; charset=utf-8'],
+    ['text', 'application/json', '{"text":"hello there"}', 'application/json'],
+  ])('200: %s as it came, of the kind it is (%s)', async (format, type, said, shown) => {
+    upstream.answer((response) => {
+      response.writeHead(200, { 'content-type': type });
+      response.end(said);
+    });
+    const form = aForm({ model: 'medium', response_format: format }, 'file');
+    const response = await send(app, 'POST', '/v1/audio/transcriptions', { body: form });
+    expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([200, shown, said]);
+    expect(response.headers.get('x-litellm-response-cost')).toBeNull();
+  });
+
+  it('200: whole, where a stream was asked of a model that knows none', async () => {
+    answerWith(200, { text: 'hello' });
+    const form = aForm({ model: 'medium', stream: 'true' }, 'file');
+    const response = await send(app, 'POST', '/v1/audio/transcriptions', { body: form });
+    expect([response.headers.get('content-type'), await answerOf(response)]).toEqual([
+      'application/json',
+      [200, { text: 'hello' }],
+    ]);
+  });
+});
+
+describe('images.edit', () => {
+  it('200: in JSON, with pictures by their addresses', async () => {
+    answerWith(200, { created: 1, data: [] });
+    const asked = { model: 'medium', prompt: 'x', images: [{ image_url: 'https://example.com/a.png' }], tags: ['a'] };
+    const headers = { 'content-type': 'application/json' };
+    const response = await send(app, 'POST', '/v1/images/edits', { body: JSON.stringify(asked), headers });
+    expect(response.status).toBe(200);
+    const { tags: _, ...sent } = asked;
+    expect(JSON.parse(upstream.received.at(-1)?.body ?? '')).toEqual({ ...sent, model: 'up-1' });
+  });
+
+  it('400: a prompt that is no text', async () => {
+    const body = JSON.stringify({ model: 'medium', prompt: ['x'], image: 'y' });
+    const message = "/images/edits: Invalid type for parameter 'prompt': it must be a string.";
+    expect(await answerOf(await send(app, 'POST', '/v1/images/edits', { body }))).toEqual(
+      refusal(400, message, { param: 'prompt' }),
+    );
+  });
+
+  it('400: a stream that is no flag', async () => {
+    const form = aForm({ model: 'medium', prompt: 'x', stream: 'maybe' }, 'image');
+    const message = "/images/edits: Invalid type for parameter 'stream': it must be a boolean.";
+    expect(await answerOf(await send(app, 'POST', '/v1/images/edits', { body: form }))).toEqual(
+      refusal(400, message, { param: 'stream' }),
+    );
+  });
+});

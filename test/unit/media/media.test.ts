@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import { IMAGE_GENERATIONS, TRANSCRIPTIONS } from '../../../src/domain/inference/endpoint.ts';
+import { itemCount } from '../../../src/wire/json/members.ts';
+import { MEDIA } from '../../../src/wire/media/native.ts';
+import { randomFrom } from '../../support/random.ts';
+
+const read = (medium: 'image' | 'transcript', answer: unknown, body: Record<string, unknown> = {}) => {
+  const endpoint = medium === 'image' ? IMAGE_GENERATIONS : TRANSCRIPTIONS;
+  const whole = MEDIA[medium].whole(Buffer.from(JSON.stringify(answer)), { endpoint, model: 'm', textLimit: 9, body });
+  return whole === null || 'error' in whole ? whole : whole.outcome;
+};
+
+describe('what a picture took', () => {
+  const plain = { text_tokens: 10, image_tokens: 30 };
+
+  it.each([
+    ['apart', { ...plain }, undefined, { inputTokens: 30, outputTokens: 7, cacheReadTokens: 0 }],
+    [
+      'the output apart',
+      plain,
+      { image_tokens: 5, text_tokens: 2 },
+      { inputTokens: 30, outputTokens: 5, cacheReadTokens: 0 },
+    ],
+    [
+      'cached, apart',
+      { ...plain, cached_tokens: 20, cached_tokens_details: { image_tokens: 15 } },
+      undefined,
+      { inputTokens: 30, outputTokens: 7, cacheReadTokens: 15 },
+    ],
+    [
+      'cached, more than there was text',
+      { ...plain, cached_tokens: 25 },
+      undefined,
+      { inputTokens: 30, outputTokens: 7, cacheReadTokens: 15 },
+    ],
+    [
+      'cached, not more than there was text',
+      { ...plain, cached_tokens: 10 },
+      undefined,
+      { inputTokens: 30, outputTokens: 7, cacheReadTokens: 0 },
+    ],
+  ])('is told %s', (_what, input_tokens_details, output_tokens_details, image) => {
+    const usage = { input_tokens: 40, output_tokens: 7, input_tokens_details, output_tokens_details };
+    expect(read('image', { data: [], usage })).toMatchObject({ usage: { inputTokens: 40, outputTokens: 7, image } });
+  });
+
+  it('is nothing where nothing is counted', () => {
+    expect(read('image', { data: [{}, {}], usage: {} }, { size: '1x1', quality: 'auto' })).toMatchObject({
+      usage: null,
+      measured: { unit: 'image', count: 2, size: '1x1', quality: 'auto' },
+    });
+    expect(read('image', { data: [{}], quality: 'high', size: '2x2' }, { size: '1x1' })).toMatchObject({
+      measured: { count: 1, size: '2x2', quality: 'high' },
+    });
+    expect(read('image', { data: 'none' })).toBeNull();
+  });
+});
+
+describe('how long a recording was', () => {
+  it.each([
+    [{ usage: { type: 'duration', seconds: 12 }, duration: 11.5 }, 12],
+    [{ duration: 8.470000267028809 }, 8.470000267028809],
+    [{ duration: '8.47' }, 8.47],
+    [{ duration: 0 }, 0],
+  ])('is read off %j', (answer, count) => {
+    expect(read('transcript', { text: 'x', ...answer })).toMatchObject({
+      usage: null,
+      measured: { unit: 'second', count },
+    });
+  });
+
+  it.each([{}, { duration: '' }, { duration: 'long' }, { duration: -1 }, { duration: 1e12 }, { duration: null }])(
+    'is not known of %j',
+    (answer) => {
+      expect(read('transcript', { text: 'x', ...answer })).not.toHaveProperty('measured');
+    },
+  );
+
+  it('comes with what was said, cut', () => {
+    expect(read('transcript', { text: 'hello there' })).toMatchObject({ text: 'hello the' });
+    expect(read('transcript', { words: [] }, { response_format: 'text' })).toBeNull();
+  });
+
+  it('takes what is not text for sound', () => {
+    const usage = { input_tokens: 14, output_tokens: 5, input_token_details: { text_tokens: 4 } };
+    expect(read('transcript', { text: 'x', usage })).toMatchObject({ usage: { audio: { inputTokens: 10 } } });
+  });
+});
+
+it('the items of an array are counted as a parser would find them', () => {
+  for (let seed = 1; seed <= 200; seed += 1) {
+    const below = randomFrom(seed);
+    const pieces: readonly unknown[] = ['a]"\\', { b: ['[', '}'] }, 1, null, [], [[1], '"'], {}, 'x,y', true];
+    const data = Array.from({ length: below(6) }, () => pieces[below(pieces.length)]);
+    const value = below(2) === 0 ? { data, usage: 1 } : { first: '[', data };
+    expect(itemCount(Buffer.from(JSON.stringify(value, null, below(3))), 'data')).toBe(data.length);
+  }
+  for (const json of ['', '[]', '{}', '{"data":1}', '{"data":[1', '{"data":[1 2]}', '{"data":[,]}'])
+    expect(itemCount(Buffer.from(json), 'data')).toBeNull();
+});
