@@ -1,0 +1,218 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { collect } from '../../src/domain/bytes.ts';
+import type { AnswerStep } from '../../src/domain/chat/answer-step.ts';
+import type { Exchange, ModelRequest } from '../../src/domain/chat/chat.ts';
+import { UpstreamFailed } from '../../src/domain/errors.ts';
+import {
+  CHAT_COMPLETIONS,
+  COMPLETIONS,
+  type Endpoint,
+  GENERATE_CONTENT,
+  MESSAGES,
+  RESPONSES,
+} from '../../src/domain/inference/endpoint.ts';
+import { chatCompletionsOut } from '../../src/wire/chat-completions/outbound.ts';
+import type { OutboundDialect } from '../../src/wire/dialect.ts';
+import { INBOUND } from '../../src/wire/dialects.ts';
+import { GENERATE_CONTENT_OUT } from '../../src/wire/generate-content/native.ts';
+import { list, object, parseJson, text } from '../../src/wire/json/fields.ts';
+import { messagesOut } from '../../src/wire/messages/outbound.ts';
+import { RESPONSES_OUT } from '../../src/wire/responses/outbound.ts';
+import { stepsOfRun } from '../../src/wire/translate.ts';
+import { aModelRequest } from '../support/chat.ts';
+import { joined } from '../support/random-answer.ts';
+import { SAID, type Saying, UPSTREAM_WIRES, type UpstreamWire } from '../support/upstream-wires.ts';
+import { failureOf, startVendorServer, type VendorServer } from '../support/vendor-server.ts';
+
+const SCHEMA = { type: 'object', properties: { city: { type: 'string' } } };
+const PROMPT = 'How is the weather?';
+
+/** A caller of one dialect: how it asks, and how it reads what it gets. */
+interface Caller {
+  readonly endpoint: Endpoint;
+  readonly body: Record<string, unknown>;
+  /** Null for completions, whose answers are read by hand. */
+  readonly reads: OutboundDialect | null;
+}
+
+const CALLERS: readonly Caller[] = [
+  {
+    endpoint: CHAT_COMPLETIONS,
+    body: {
+      messages: [{ role: 'user', content: PROMPT }],
+      tools: [{ type: 'function', function: { name: SAID.tool, parameters: SCHEMA } }],
+    },
+    reads: chatCompletionsOut({ maxTokensMember: 'max_tokens' }),
+  },
+  { endpoint: COMPLETIONS, body: { prompt: PROMPT }, reads: null },
+  {
+    endpoint: MESSAGES,
+    body: {
+      max_tokens: 100,
+      messages: [{ role: 'user', content: PROMPT }],
+      tools: [{ name: SAID.tool, input_schema: SCHEMA }],
+    },
+    reads: messagesOut({ maxTokens: 100 }),
+  },
+  {
+    endpoint: GENERATE_CONTENT,
+    body: {
+      contents: [{ role: 'user', parts: [{ text: PROMPT }] }],
+      tools: [{ functionDeclarations: [{ name: SAID.tool, parametersJsonSchema: SCHEMA }] }],
+    },
+    reads: GENERATE_CONTENT_OUT,
+  },
+  {
+    endpoint: RESPONSES,
+    body: { input: PROMPT, tools: [{ type: 'function', name: SAID.tool, parameters: SCHEMA }] },
+    reads: RESPONSES_OUT,
+  },
+];
+
+let server: VendorServer;
+
+beforeAll(async () => {
+  server = await startVendorServer();
+});
+
+afterAll(() => server.stop());
+
+function asking({ endpoint, body }: Caller, stream: boolean): ModelRequest {
+  const asked = { model: 'm', ...body, ...(stream ? { stream: true } : {}) };
+  return aModelRequest(asked, { endpoint, stream, includeUsage: stream });
+}
+
+/** What was said, in the order of kinds; ids and names of models are each upstream's own. */
+function gist(steps: readonly AnswerStep[]) {
+  const said = joined(steps);
+  const texts = said.flatMap((step) => (step.kind === 'text' ? [step.text] : []));
+  const calls = said.flatMap((step) => (step.kind === 'toolCall' ? [[step.name, JSON.parse(step.arguments)]] : []));
+  return { text: texts.join(''), calls, finish: said.findLast((step) => step.kind === 'finish')?.reason };
+}
+
+const expected = (saying: Saying) =>
+  saying === 'words'
+    ? { text: SAID.words, calls: [], finish: 'stop' }
+    : { text: '', calls: [[SAID.tool, JSON.parse(SAID.arguments)]], finish: 'tool_calls' };
+
+async function bytesOf(exchange: Exchange): Promise<Buffer> {
+  return Buffer.from((await collect(exchange.bytes, 1e6)) ?? []);
+}
+
+/** A completion, streamed or not, as what was said. */
+function completionGist(bytes: Buffer): ReturnType<typeof gist> {
+  const choices = bytes
+    .toString('utf8')
+    .split('\n\n')
+    .map((event) => object(parseJson(Buffer.from(event.replace(/^data: /, '')))))
+    .map((chunk) => object(list(chunk['choices'])[0]));
+  const finish = choices.map((choice) => text(choice['finish_reason'])).findLast((reason) => reason !== null);
+  return { text: choices.map((choice) => text(choice['text']) ?? '').join(''), calls: [], finish: finish ?? undefined };
+}
+
+/** What a caller reads from an answer. */
+function readBy({ reads }: Caller, bytes: Buffer, stream: boolean): ReturnType<typeof gist> {
+  if (reads === null) return completionGist(bytes);
+  return gist(stream ? stepsOfRun(bytes, reads.reader()) : reads.stepsOf(parseJson(bytes)));
+}
+
+/** Sends a stream's pieces one by one; what comes after them is the test's. */
+function streaming(wire: UpstreamWire, saying: Saying, count: number, after: 'end' | 'cut' | Buffer): void {
+  server.faults.answer((response, socket) => {
+    response.writeHead(200, { 'content-type': wire.streams });
+    const pieces = [...wire.pieces(saying).slice(0, count), ...(Buffer.isBuffer(after) ? [after] : [])];
+    const next = (): void => {
+      const piece = pieces.shift();
+      if (piece !== undefined) response.write(piece, () => setImmediate(next));
+      else if (after === 'cut') socket.destroy();
+      else response.end();
+    };
+    next();
+  });
+}
+
+/** Where completions are the upstream's own, they are no conversation: their bytes are tested with the vendors. */
+const isNative = ({ endpoint }: Caller, { provider }: UpstreamWire): boolean =>
+  endpoint === COMPLETIONS && (provider === 'openai' || provider === 'azure');
+
+const PAIRS = CALLERS.flatMap((caller) =>
+  UPSTREAM_WIRES.filter((wire) => !isNative(caller, wire)).map(
+    (wire) => [caller.endpoint.dialect, wire.provider, caller, wire] as const,
+  ),
+);
+
+it('every dialect of callers is in the table', () => {
+  expect(CALLERS.map(({ endpoint }) => String(endpoint.dialect)).toSorted()).toEqual(Object.keys(INBOUND).toSorted());
+});
+
+describe.each(PAIRS)('a caller of %s, answered by %s', (_dialect, provider, caller, wire) => {
+  const sayings: readonly Saying[] = caller.reads === null ? ['words'] : ['words', 'call'];
+  const counted = {
+    inputTokens: SAID.input,
+    outputTokens: SAID.output,
+    cacheReadTokens: 0,
+    cacheWriteTokens: 0,
+    reasoningTokens: 0,
+  };
+
+  it.each(sayings)('gets %s whole', async (saying) => {
+    server.answering(wire.whole(saying));
+    const exchange = await server.send(server.here(provider), asking(caller, false));
+    expect(readBy(caller, await bytesOf(exchange), false)).toEqual(expected(saying));
+    expect(exchange.outcome()).toMatchObject({ usage: counted, finishReason: expected(saying).finish, failure: null });
+  });
+
+  it.each(sayings)('gets %s streamed', async (saying) => {
+    streaming(wire, saying, 3, 'end');
+    const exchange = await server.send(server.here(provider), asking(caller, true));
+    expect(readBy(caller, await bytesOf(exchange), true)).toEqual(expected(saying));
+    expect(exchange.outcome()).toMatchObject({ usage: counted, finishReason: expected(saying).finish, failure: null });
+  });
+
+  it.each([false, true])('is told of a refusal in its words (streamed: %s)', async (stream) => {
+    server.answering(wire.refusal, 429);
+    const failure = await failureOf(server.send(server.here(provider), asking(caller, stream)));
+    expect(failure.upstreamStatus).toBe(429);
+    expect(failure.message).toMatch(/^litellm\.RateLimitError: RateLimitError: \w+Exception - slow down$/);
+  });
+
+  it('is told of a failure before the first words as of a refusal', async () => {
+    streaming(wire, 'words', 0, wire.failure);
+    const failure = await failureOf(server.send(server.here(provider), asking(caller, true)));
+    expect(failure.message).toMatch(/Exception - slow down$/);
+  });
+
+  it('has a stream that fails when the answer does, with the words so far', async () => {
+    streaming(wire, 'words', 1, wire.failure);
+    const exchange = await server.send(server.here(provider), asking(caller, true));
+    const { said, end } = await readToEnd(exchange);
+    expect(said).toContain(SAID.words.slice(0, 5));
+    expect(end).toBeInstanceOf(UpstreamFailed);
+    expect(String(end)).toMatch(/Exception - slow down$/);
+  });
+
+  it.each([
+    ['cut', /closed the connection before its answer was complete/],
+    ['end', /the stream ended before the answer did/],
+  ] as const)('has a stream that fails when the upstream’s is over too early: %s', async (after, words) => {
+    streaming(wire, 'words', 1, after);
+    const { end } = await readToEnd(await server.send(server.here(provider), asking(caller, true)));
+    expect(String(end)).toMatch(words);
+  });
+});
+
+/** All that came of a stream, and how it ended. */
+async function readToEnd(exchange: Exchange): Promise<{ readonly said: string; readonly end: unknown }> {
+  const chunks: Uint8Array[] = [];
+  const end = await new Promise((resolve) => {
+    exchange.bytes.pipe({
+      chunk(bytes) {
+        chunks.push(bytes);
+        return true;
+      },
+      done: () => resolve('done'),
+      fail: resolve,
+    });
+  });
+  return { said: Buffer.concat(chunks).toString('utf8'), end };
+}
