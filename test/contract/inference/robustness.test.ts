@@ -1,0 +1,252 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request as httpRequest } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { converseEvent } from '../../support/event-message.ts';
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+import { UPSTREAM_WIRES, type UpstreamWire } from '../../support/upstream-wires.ts';
+import { aTrace, left } from './left.ts';
+
+/** Both ways an answer can take: forwarded as it is, or translated. */
+const LANES = [
+  ['forwarded', 'openai', 'OpenAI'],
+  ['translated', 'bedrock', 'Bedrock'],
+] as const;
+
+let upstream: FaultServer;
+let app: TestApp;
+
+beforeAll(async () => {
+  upstream = await startFaultServer();
+  const deployment = (model_name: string, provider: string, more: object = {}) => ({
+    model_name,
+    litellm_params: { model: `${provider}/up-1`, api_base: upstream.url, api_key: 'sk-upstream', ...more },
+  });
+  app = await startApp({
+    config: {
+      model_list: LANES.flatMap(([lane, provider]) => [
+        deployment(lane, provider),
+        deployment(`${lane}-hasty`, provider, { timeout: 0.2 }),
+      ]),
+    },
+  });
+});
+
+afterAll(async () => {
+  await app.stop();
+  await upstream.stop();
+});
+
+const MESSAGES = [{ role: 'user', content: 'x' }];
+const PATH = '/v1/chat/completions';
+
+/** Asks, and tells what came whole and which row the call left. */
+async function ask(body: object) {
+  const { traceId, headers } = aTrace();
+  const response = await app.call('POST', PATH, { messages: MESSAGES, ...body }, headers);
+  const text = await response.text();
+  await expect.poll(async () => (await app.call('GET', `/v1/traces/${traceId}`)).status, { timeout: 10_000 }).toBe(200);
+  const [call] = (await left(app, traceId)) as { spendRow: { status: string; errorCode: string | null } }[];
+  return { status: response.status, text, row: [call?.spendRow.status, call?.spendRow.errorCode] };
+}
+
+const FAILED = ['FAILURE', 'UPSTREAM_FAILED'];
+
+const refusal = (status: number, message: unknown): object => ({
+  error: { message, type: status === 500 ? 'internal_server_error' : null, param: null, code: String(status) },
+});
+
+const wireOf = (provider: string): UpstreamWire => {
+  const wire = UPSTREAM_WIRES.find((one) => one.provider === provider);
+  if (!wire) throw new Error(`nobody speaks for ${provider}`);
+  return wire;
+};
+
+describe.each(LANES)('an answer that is %s', (model, provider, name) => {
+  const wire = wireOf(provider);
+
+  it.each([false, true])('and does not come in time (stream: %s)', async (stream) => {
+    upstream.answer(() => {});
+    const { status, text, row } = await ask({ model: `${model}-hasty`, stream });
+    const message = expect.stringMatching(
+      new RegExp(`^litellm\\.Timeout: Timeout: ${name}Exception - The upstream did not answer in time`),
+    );
+    expect({ status, body: JSON.parse(text), row }).toEqual({ status: 408, body: refusal(408, message), row: FAILED });
+    await upstream.abandoned();
+  });
+
+  it('and is cut before its head', async () => {
+    upstream.answer((_response, socket) => socket.destroy());
+    const { status, text, row } = await ask({ model });
+    const message = expect.stringMatching(
+      new RegExp(`^litellm\\.APIConnectionError: APIConnectionError: ${name}Exception - `),
+    );
+    expect({ status, body: JSON.parse(text), row }).toEqual({ status: 500, body: refusal(500, message), row: FAILED });
+    await upstream.abandoned();
+  });
+
+  it('and is cut in the middle', async () => {
+    upstream.answer((response, socket) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
+      response.write('{"choices":', () => socket.destroy());
+    });
+    const { status, text, row } = await ask({ model });
+    const message = expect.stringContaining('closed the connection before its answer was complete');
+    expect({ status, body: JSON.parse(text), row }).toEqual({ status: 500, body: refusal(500, message), row: FAILED });
+    await upstream.abandoned();
+  });
+
+  it.each([
+    ['garbage', '\u0000\u0001 no JSON'],
+    ['JSON of another kind', '{"hello":1}'],
+    ['a page', '<html>busy</html>'],
+  ])('and is %s', async (_what, body) => {
+    upstream.answer((response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(body);
+    });
+    const { status, text, row } = await ask({ model });
+    const message = expect.stringMatching(
+      new RegExp(`^litellm\\.APIError: APIError: ${name}Exception - The upstream's answer cannot be used: it is no `),
+    );
+    expect({ status, body: JSON.parse(text), row }).toEqual({ status: 500, body: refusal(500, message), row: FAILED });
+  });
+
+  it('and is a refusal under a good status', async () => {
+    upstream.answer((response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(wire.refusal));
+    });
+    const { status, text, row } = await ask({ model });
+    expect(text).toContain(`${name}Exception - slow down`);
+    expect({ status: status >= 400, row }).toEqual({ status: true, row: FAILED });
+  });
+
+  it.each([
+    ['cut', null, 'closed the connection before its answer was complete'],
+    ['garbage', Buffer.from('data: \u0000 nonsense\n\nand more of it, without an end'), 'cannot be '],
+    ['a failure', wire.failure, 'slow down'],
+  ])('streamed, and then %s', async (_what, rest, words) => {
+    upstream.answer((response, socket) => {
+      response.writeHead(200, { 'content-type': wire.streams });
+      response.write(wire.pieces('words')[0], () => {
+        if (rest === null) socket.destroy();
+        else response.end(rest);
+      });
+    });
+    const { status, text, row } = await ask({ model, stream: true });
+    const events = text.split('\n\n').filter((event) => event !== '');
+    const last = JSON.parse(events.at(-1)?.replace(/^data: /, '') ?? '') as { error: object };
+    expect(text).toContain('"content":"Grüß "');
+    expect(last.error).toEqual({
+      message: expect.stringContaining(words),
+      type: expect.toSatisfy((type) => type === null || typeof type === 'string'),
+      param: null,
+      code: expect.stringMatching(/^\d{3}$/),
+    });
+    expect({ status, row }).toEqual({ status: 200, row: FAILED });
+  });
+
+  it('that never ends holds the upstream until its reader leaves', async () => {
+    upstream.answer((response) => {
+      response.writeHead(200, { 'content-type': wire.streams });
+      response.write(wire.pieces('words')[0]);
+    });
+    const { traceId, headers } = aTrace();
+    const leaving = new AbortController();
+    const response = await fetch(`${app.url}${PATH}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${app.adminKey}`, ...headers },
+      body: JSON.stringify({ model, messages: MESSAGES, stream: true }),
+      signal: leaving.signal,
+    });
+    const reader = response.body?.getReader();
+    expect((await reader?.read())?.done).toBe(false);
+    leaving.abort();
+    await upstream.abandoned();
+    await expect
+      .poll(async () => (await app.call('GET', `/v1/traces/${traceId}`)).status, { timeout: 10_000 })
+      .toBe(200);
+    expect(await left(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', errorCode: 'CLIENT_GONE' } }]);
+  });
+
+  it('to ten thousand messages is an answer like others', async () => {
+    upstream.answer((response) => response.end(JSON.stringify(wire.whole('words'))));
+    const messages = Array.from({ length: 10_000 }, (_, index) => ({
+      role: index % 2 === 0 ? 'user' : 'assistant',
+      content: `message ${index}`,
+    }));
+    const { status, row } = await ask({ model, messages });
+    expect({ status, row }).toEqual({ status: 200, row: ['SUCCESS', null] });
+    const sent = JSON.parse(upstream.received.at(-1)?.body ?? '') as { messages: unknown[] };
+    expect(sent.messages).toHaveLength(10_000);
+  });
+});
+
+describe('a body of a hundred megabytes', () => {
+  const SIZE = 100 * 1024 * 1024;
+  const PIECE = Buffer.alloc(1024 * 1024, 0x20);
+
+  /** Sends a body until it is answered, or has been sent. */
+  async function send(headers: Record<string, string>) {
+    const sending = httpRequest(`${app.url}${PATH}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${app.adminKey}`, ...headers },
+    });
+    // Whoever is refused early may find the line closed.
+    sending.on('error', () => {});
+    let sent = 0;
+    const answered = once(sending, 'response') as Promise<[IncomingMessage]>;
+    const next = (): void => {
+      if (sent >= SIZE || sending.destroyed) return;
+      sent += PIECE.length;
+      sending.write(PIECE, next);
+    };
+    next();
+    const [response] = await answered;
+    let text = '';
+    for await (const chunk of response) text += String(chunk);
+    sending.destroy();
+    return { status: response.statusCode, body: JSON.parse(text) as unknown, sent };
+  }
+
+  it.each([
+    ['declared', { 'content-length': String(SIZE) }],
+    ['undeclared', { 'transfer-encoding': 'chunked' }],
+  ])('is refused when it is %s, long before all of it was read', async (_how, headers) => {
+    const before = upstream.received.length;
+    const { status, body, sent } = await send(headers);
+    expect({ status, body }).toEqual({
+      status: 400,
+      body: {
+        error: {
+          message: expect.stringMatching(/^Request size is too large\./),
+          type: 'bad_request_error',
+          param: 'content-length',
+          code: '400',
+        },
+      },
+    });
+    expect(sent).toBeLessThan(SIZE);
+    expect(upstream.received.length).toBe(before);
+  });
+});
+
+it('a message of Bedrock larger than one may be ends the stream', async () => {
+  const head = converseEvent('messageStart', { role: 'assistant' });
+  const giant = Buffer.from(head);
+  giant.writeUInt32BE(0x7fffffff, 0);
+  upstream.answer((response) => {
+    response.writeHead(200, { 'content-type': 'application/vnd.amazon.eventstream' });
+    response.write(Buffer.concat([head, giant]));
+  });
+  const { text, row } = await ask({ model: 'translated', stream: true });
+  expect(text).toContain('checksum');
+  expect(row).toEqual(FAILED);
+  await upstream.abandoned();
+});
+
+it('nothing of all this has left a connection open', async () => {
+  // One that is idle is kept for a moment.
+  await expect.poll(() => upstream.connections(), { timeout: 60_000 }).toBe(0);
+}, 70_000);
