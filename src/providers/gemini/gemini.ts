@@ -1,9 +1,12 @@
 import { EMBEDDINGS } from '../../domain/inference/endpoint.ts';
-import { OPENAI_FRAME } from '../../wire/chat-completions/native.ts';
+import { openAiFrame } from '../../wire/chat-completions/native.ts';
 import { upstreamRequest } from '../../wire/chat-completions/request.ts';
 import { GENERATE_CONTENT } from '../../wire/generate-content/native.ts';
 import { contentRequest } from '../../wire/generate-content/request.ts';
 import type { Protocol } from '../http-provider.ts';
+
+/** In which Google answers clients of OpenAI. */
+const FRAME = openAiFrame();
 
 const GOOGLE_BASE = 'https://generativelanguage.googleapis.com/v1beta';
 
@@ -11,7 +14,7 @@ const GOOGLE_BASE = 'https://generativelanguage.googleapis.com/v1beta';
 export const gemini: Protocol = {
   name: 'gemini',
   dialectOf({ dialect, path }) {
-    if (path === EMBEDDINGS.path) return OPENAI_FRAME;
+    if (path === EMBEDDINGS.path) return FRAME;
     return dialect === 'generate-content' ? GENERATE_CONTENT : null;
   },
   prepare({ apiBase, apiKey, upstreamModel }, request) {
