@@ -42,8 +42,8 @@ export function openAccount(
         writer = news.transcriptionModel ?? writer;
       }
       if (news.kind !== 'used') return false;
-      usage = usage === null ? news.usage : sumOf(usage, news.usage);
-      const priced = price(paid(news.by), { usage: news.usage });
+      if (news.usage !== null) usage = usage === null ? news.usage : sumOf(usage, news.usage);
+      const priced = price(paid(news.by), news.usage === null ? news : { usage: news.usage });
       if (priced === null) return false;
       cost = cost === null ? priced : addUsd(cost, priced);
       charge(caller, priced);
@@ -69,6 +69,10 @@ function sumOf(left: Usage, right: Usage): Usage {
     cacheWriteTokens: left.cacheWriteTokens + right.cacheWriteTokens,
     reasoningTokens: left.reasoningTokens + right.reasoningTokens,
     audio: soundOf(left.audio, right.audio),
+    image: {
+      inputTokens: (left.image?.inputTokens ?? 0) + (right.image?.inputTokens ?? 0),
+      outputTokens: 0,
+    },
   };
 }
 

@@ -1,7 +1,7 @@
 import { LLMock } from '@copilotkit/aimock';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import OpenAI from 'openai';
+import OpenAI, { AzureOpenAI } from 'openai';
 import { OpenAIRealtimeWS } from 'openai/realtime/ws';
 import type { RealtimeServerEvent } from 'openai/resources/realtime/realtime';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -75,4 +75,21 @@ describe('the realtime client of the official SDK', () => {
     session.close();
     expect((await closed)[0]).toBe(1000);
   });
+
+  it('is let in as Azure’s client', async () => {
+    const azure = new AzureOpenAI({ endpoint: app.url, apiKey: app.adminKey, apiVersion: '2025-04-01-preview' });
+    const session = await OpenAIRealtimeWS.azure(azure, { deploymentName: 'voice', options: plainly });
+    expect((await eventOf(session, 'session.created')).session).toMatchObject({ model: 'voice' });
+    session.close();
+  });
+});
+
+it('a WebSocket as browsers have it gets a session with its key in a subprotocol', async () => {
+  const protocols = ['realtime', `openai-insecure-api-key.${app.adminKey}`];
+  const socket = new WebSocket(`${app.url.replace('http', 'ws')}/v1/realtime?model=voice`, protocols);
+  const [event] = (await once(socket, 'message')) as [MessageEvent<string>];
+  expect([socket.protocol, JSON.parse(event.data).type]).toEqual(['realtime', 'session.created']);
+  const closed = once(socket, 'close');
+  socket.close(1000);
+  await closed;
 });

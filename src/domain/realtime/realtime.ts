@@ -1,4 +1,5 @@
 import type { Usage } from '../chat/chat.ts';
+import type { Measured } from '../inference/measured.ts';
 import type { OpenSocket, SocketEnd, SocketMessage } from './sockets.ts';
 
 /** What sets a realtime session apart from other calls in their records. */
@@ -23,6 +24,10 @@ export interface RealtimeRequest {
   readonly parent: { readonly traceId: string; readonly spanId: string } | null;
 }
 
+type Counted =
+  | { readonly usage: Usage; readonly measured?: undefined }
+  | { readonly usage: null; readonly measured: Measured };
+
 /** What a message of an upstream tells the gateway. */
 export type RealtimeNews =
   | {
@@ -32,8 +37,8 @@ export type RealtimeNews =
       /** The model that writes down what is said; null when none does. */
       readonly transcriptionModel: string | null;
     }
-  /** An answer was counted, or what a further model wrote down. */
-  | { readonly kind: 'used'; readonly by: 'session' | 'transcription'; readonly usage: Usage }
+  /** An answer was counted, or what a further model wrote down: in tokens, or by how long it listened. */
+  | ({ readonly kind: 'used'; readonly by: 'session' | 'transcription' } & Counted)
   | { readonly kind: 'error'; readonly message: string };
 
 /** The upstream's side of a session, which speaks OpenAI's realtime dialect with us. */

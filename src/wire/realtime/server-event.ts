@@ -1,7 +1,7 @@
 import type { Usage } from '../../domain/chat/chat.ts';
 import type { RealtimeNews } from '../../domain/realtime/realtime.ts';
 import type { SocketMessage } from '../../domain/realtime/sockets.ts';
-import { count, type Fields, isObject, parseJson, text } from '../json/fields.ts';
+import { count, type Fields, isObject, number, parseJson, text } from '../json/fields.ts';
 import { nestsTooDeep } from '../json/nesting.ts';
 import { fieldsAt, type SessionNames, TRANSCRIPTIONS, withMember } from './fields.ts';
 
@@ -75,8 +75,11 @@ function sessionOf(event: Fields): RealtimeNews {
   };
 }
 
-/** Tokens that were counted; what is counted in seconds is none. */
+/** What was counted: tokens, or the seconds of sound that were listened to. */
 function used(by: 'session' | 'transcription', usage: Fields | undefined): RealtimeNews | null {
+  const seconds = number(usage?.['seconds']);
+  if (seconds !== null && seconds >= 0)
+    return { kind: 'used', by, usage: null, measured: { unit: 'second', count: seconds } };
   if (usage === undefined || (usage['input_tokens'] === undefined && usage['output_tokens'] === undefined)) return null;
   return { kind: 'used', by, usage: usageOf(usage) };
 }
@@ -84,6 +87,9 @@ function used(by: 'session' | 'transcription', usage: Fields | undefined): Realt
 function usageOf(usage: Fields): Usage {
   const input = fieldsAt(usage, 'input_token_details');
   const output = fieldsAt(usage, 'output_token_details');
+  const cached = fieldsAt(input, 'cached_tokens_details');
+  // Pictures a cache had are cached input like any other.
+  const seen = (count(input?.['image_tokens']) ?? 0) - (count(cached?.['image_tokens']) ?? 0);
   return {
     inputTokens: count(usage['input_tokens']) ?? 0,
     outputTokens: count(usage['output_tokens']) ?? 0,
@@ -93,7 +99,8 @@ function usageOf(usage: Fields): Usage {
     audio: {
       inputTokens: count(input?.['audio_tokens']) ?? 0,
       outputTokens: count(output?.['audio_tokens']) ?? 0,
-      cacheReadTokens: count(fieldsAt(input, 'cached_tokens_details')?.['audio_tokens']) ?? 0,
+      cacheReadTokens: count(cached?.['audio_tokens']) ?? 0,
     },
+    ...(seen > 0 ? { image: { inputTokens: seen, outputTokens: 0 } } : {}),
   };
 }

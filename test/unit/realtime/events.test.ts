@@ -131,7 +131,12 @@ describe('an event of the upstream', () => {
     const usage = {
       input_tokens: 9,
       output_tokens: 4,
-      input_token_details: { audio_tokens: 5, cached_tokens: 3, cached_tokens_details: { audio_tokens: 2 } },
+      input_token_details: {
+        audio_tokens: 5,
+        image_tokens: 3,
+        cached_tokens: 3,
+        cached_tokens_details: { audio_tokens: 2, image_tokens: 1 },
+      },
       output_token_details: { audio_tokens: 1 },
     };
     const [, news] = heard(JSON.stringify({ type: 'response.done', response: { usage } }));
@@ -145,6 +150,7 @@ describe('an event of the upstream', () => {
         cacheWriteTokens: 0,
         reasoningTokens: 0,
         audio: { inputTokens: 5, outputTokens: 1, cacheReadTokens: 2 },
+        image: { inputTokens: 2, outputTokens: 0 },
       },
     });
   });
@@ -153,7 +159,11 @@ describe('an event of the upstream', () => {
     ['{"type":"response.done","response":{"usage":null}}', null],
     ['{"type":"response.done","response":{"usage":{"total_tokens":1}}}', null],
     ['{"type":"response.created","response":{"usage":{"input_tokens":1}}}', null],
-    ['{"type":"conversation.item.input_audio_transcription.completed","usage":{"type":"duration","seconds":5}}', null],
+    ['{"type":"conversation.item.input_audio_transcription.completed","usage":{"type":"duration","seconds":-5}}', null],
+    [
+      '{"type":"conversation.item.input_audio_transcription.completed","usage":{"type":"duration","seconds":5.5}}',
+      { kind: 'used', by: 'transcription', usage: null, measured: { unit: 'second', count: 5.5 } },
+    ],
     ['{"type":"error","error":{"message":"no"}}', { kind: 'error', message: 'no' }],
     ['{"type":"error","error":"no"}', { kind: 'error', message: 'It named no reason.' }],
   ])('%s tells %j', (event, news) => {
