@@ -6,6 +6,7 @@ import { callIdOf } from '../src/domain/chat/failed-call.ts';
 import { DomainError, InvalidInput, Unavailable } from '../src/domain/errors.ts';
 import { assertAskable, mistyped, type RequestBody } from '../src/domain/inference/askable.ts';
 import type { Endpoint } from '../src/domain/inference/endpoint.ts';
+import { publicAddress } from '../src/domain/deployments/public-address.ts';
 import { usdText } from '../src/domain/money.ts';
 import { parseTraceparent } from '../src/domain/traces/trace-context.ts';
 import { VERSION } from '../src/domain/version.ts';
@@ -226,9 +227,6 @@ function headOfDeployment(deployment: GatewayCall['deployment']): readonly strin
   headsOfDeployments.set(deployment, head);
   return head;
 }
-
-/** A base address without what may be secret in it: user, password and query. */
-const publicAddress = (base: string): string => base.replace(/\/\/[^/@]*@/, '//').replace(/[?#].*$/, '');
 
 /** Text that may stand in a header; what may not is percent-encoded. */
 export const headerText = (text: string): string =>

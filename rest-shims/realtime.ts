@@ -111,9 +111,9 @@ function headersFor(headers: IncomingHttpHeaders): Record<string, string> {
 }
 
 /** Opens the session that a request asks for. */
-export async function openSession(scope: Scope, request: UpgradeRequest, credential: Secret): Promise<RealtimeSession> {
+export async function openSession(scope: Scope, request: UpgradeRequest): Promise<RealtimeSession> {
   try {
-    return await openRealtime(scope, { request: parseRequest(request), credential });
+    return await openRealtime(scope, parseRequest(request));
   } catch (failure) {
     const callId = callIdOf(failure);
     if (callId === null) throw failure;

@@ -12,6 +12,7 @@ import './spans.ts';
 import './traces.ts';
 import './chat.ts';
 import './checkout.ts';
+import './deployments.ts';
 import './keys.ts';
 import './free-tier.ts';
 import { builder } from './builder.ts';

@@ -65,7 +65,7 @@ export function createUpgrades(options: UpgradeOptions): Upgrades {
     assertHandshake(request.method, headers);
     if (draining()) throw new Unavailable('The process is shutting down.');
     const scope = scopeFor(caller, request, leaving.signal);
-    const session = await openSession(scope, { search: searchOf(request), headers }, credential);
+    const session = await openSession(scope, { search: searchOf(request), headers });
     leaving.done();
     const how = { headers: sessionHead(session), protocol: chosenProtocol(headers), maxMessageBytes };
     const client = await sockets.accept(request, socket, head, how);

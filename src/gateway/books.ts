@@ -4,11 +4,13 @@ import type { Deployment } from '../domain/chat/provider.ts';
 import type { Clock, Ids } from '../domain/clock.ts';
 import type { Usd } from '../domain/money.ts';
 import type { CallRecorder } from './gateway.ts';
+import type { HealthWatch } from './health.ts';
 import { type Accounted, recordOf } from './record.ts';
 
 /** What the books of a call are kept with. */
 export interface BookTools {
   readonly recorder: CallRecorder;
+  readonly health: HealthWatch;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly capturePrompts: boolean;
@@ -33,7 +35,7 @@ export interface Books {
 
 /** Opens the books of a call. */
 export function openBooks(
-  { recorder, clock, ids, capturePrompts }: BookTools,
+  { recorder, health, clock, ids, capturePrompts }: BookTools,
   about: {
     readonly caller: Caller;
     readonly request: Accounted;
@@ -48,6 +50,7 @@ export function openBooks(
   const traceId = request.parent?.traceId ?? ids.traceId();
   const spanId = ids.spanId();
   let firstByteMs: number | null = null;
+  const watched = health.begin(deployment.id);
   let closed = false;
 
   const elapsedMs = (): number => clock.monotonicMs() - startMs;
@@ -58,11 +61,14 @@ export function openBooks(
     elapsedMs,
     answered() {
       firstByteMs = elapsedMs();
+      watched.answered(firstByteMs);
     },
     closed: () => closed,
     close(end, { failure, outcome, cost }) {
       if (closed) return;
       closed = true;
+      // A caller who leaves makes whatever was under way fail; the leaving is what happened.
+      const how = end === 'failed' && signal.aborted ? 'abandoned' : end;
       recorder.record(
         recordOf({
           // A call id of ours is as unique as a row's must be; one of a client need not be.
@@ -78,12 +84,12 @@ export function openBooks(
           firstByteMs,
           outcome,
           cost,
-          // A caller who leaves makes whatever was under way fail; the leaving is what happened.
-          end: end === 'failed' && signal.aborted ? 'abandoned' : end,
+          end: how,
           failure: failure instanceof Error ? failure : null,
           capturePrompts,
         }),
       );
+      watched.ended(how === 'failed' ? failure : null);
     },
   };
 }

@@ -9,6 +9,7 @@ import { createLedger } from './admit.ts';
 import { type CallTools, openCall } from './call.ts';
 import { createRealtime } from './create-realtime.ts';
 import type { CallRecorder, Gateway, ObjectGateway, TokenGateway } from './gateway.ts';
+import { watchHealth } from './health.ts';
 import { createPassing } from './passing.ts';
 import { createPricer } from './price.ts';
 import { createRouter, unknownModel } from './route.ts';
@@ -32,8 +33,10 @@ export function createGateway(options: GatewayOptions): Gateway & ObjectGateway 
   const { deployments, catalog, capturePrompts } = options;
   const routeOf = createRouter(deployments, options.providers);
   const ledger = createLedger(options.spend);
+  const health = watchHealth(options.clock);
   const tools: CallTools = {
     recorder: options.recorder,
+    health,
     clock: options.clock,
     ids: options.ids,
     capturePrompts,
@@ -46,6 +49,7 @@ export function createGateway(options: GatewayOptions): Gateway & ObjectGateway 
     realtime: createRealtime({ routeOf, ledger, tools }),
     ...createTokenGateway(routeOf),
     deployments: () => deployments,
+    healthOf: (deploymentId) => health.of(deploymentId),
     async call(caller, request, signal) {
       // The right comes before the existence: a key must not learn which other models there are.
       assertMayCall(caller.key, request.model);

@@ -2,6 +2,7 @@ import type { CallRecord } from '../domain/calls/call-record.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { ChatDelta, Exchange, ModelRequest } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
+import type { Health } from '../domain/deployments/health.ts';
 import type { Usd } from '../domain/money.ts';
 import type { ObjectKind } from '../domain/upstream-objects/upstream-object.ts';
 import type { PassThrough } from '../domain/upstream-objects/pass-through.ts';
@@ -50,6 +51,8 @@ export interface Gateway {
   readonly realtime: Realtime;
   /** The configured deployments, in the order of the configuration. */
   deployments(): readonly Deployment[];
+  /** How calls to a deployment have gone in this process. */
+  healthOf(deploymentId: string): Health;
 }
 
 /** The same for what callers have upstreams keep for them (ADR 0025). */

@@ -4,6 +4,7 @@ import { type PriceRow, readTariff, tierFor, type Tariff } from '../domain/catal
 import { type ImageTokenPrices, imagePricesOf, imageTokenPricesOf } from '../domain/catalog/image-prices.ts';
 import type { Outcome, Usage } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
+import { entryFor } from '../domain/deployments/priced-by.ts';
 import type { Measured } from '../domain/inference/measured.ts';
 import { type Rate, rateFrom, times, type Usd, usdFromAtto, usdFromPartsOfAtto } from '../domain/money.ts';
 import { imageCost } from './image-price.ts';
@@ -26,13 +27,7 @@ interface Prices {
 }
 
 function pricesOf(deployment: Deployment, catalog: CatalogSnapshot): Prices {
-  const { baseModel, upstreamModel, provider, modelGroup, priceOverrides } = deployment;
-  const names = [baseModel, `${provider}/${upstreamModel}`, upstreamModel, modelGroup];
-  const entry = names
-    .filter((name) => name !== null)
-    .map((name) => catalog.find(name))
-    .find((found) => found !== null);
-  const row: PriceRow = { ...entry?.row, ...priceOverrides };
+  const row: PriceRow = { ...entryFor(deployment, catalog)?.row, ...deployment.priceOverrides };
   const { perImage, perPixel } = imagePricesOf(row);
   const units = {
     query: rateFrom(row['input_cost_per_query']),

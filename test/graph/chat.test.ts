@@ -3,7 +3,7 @@ import { LimitExceeded, NotFound, UpstreamFailed } from '../../src/domain/errors
 import type { ChatDelta } from '../../src/domain/chat/chat.ts';
 import type { Gateway } from '../../src/gateway/gateway.ts';
 import { ChatDocument, type ChatInput, GenerateKeyDocument } from './generated/graphql.ts';
-import { NO_REALTIME, openGraph, scriptedGateway } from './graph-house.ts';
+import { NO_REALTIME, openGraph, scriptedGateway, UNTRIED } from './graph-house.ts';
 
 const HELLO: ChatInput = { model: 'demo', messages: [{ role: 'USER', content: 'Hello' }] };
 
@@ -18,6 +18,7 @@ function failingGateway(failure: Error): Gateway & { readonly asked: unknown[] }
     asked,
     deployments: () => [],
     realtime: NO_REALTIME,
+    healthOf: () => UNTRIED,
     async call(_caller, request) {
       asked.push(request.body);
       throw failure;

@@ -12,6 +12,7 @@ import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
 import { ZERO_USD } from '../../src/domain/money.ts';
 import type { SpendRow } from '../../src/domain/spend/spend-row.ts';
 import type { Span } from '../../src/domain/traces/span.ts';
+import type { Health } from '../../src/domain/deployments/health.ts';
 import type { Gateway, GatewayCall } from '../../src/gateway/gateway.ts';
 import { createGraphQL } from '../../src/graphql.ts';
 import { createStripe } from '../../src/providers/stripe/stripe.ts';
@@ -64,11 +65,23 @@ export const NO_REALTIME: Gateway['realtime'] = {
   endAll() {},
 };
 
+/** The health of a deployment nobody has called. */
+export const UNTRIED: Health = {
+  state: 'unknown',
+  calls: 0,
+  failures: 0,
+  inFlight: 0,
+  latencyMs: null,
+  lastSuccessAt: null,
+  lastFailure: null,
+};
+
 /** A gateway whose every answer is this stream; it prices nothing. */
 export function scriptedGateway(deltas: () => AsyncIterableIterator<ChatDelta>): Gateway {
   return {
     deployments: () => [],
     realtime: NO_REALTIME,
+    healthOf: () => UNTRIED,
     async call(): Promise<GatewayCall> {
       const never = (): never => {
         throw new Error('The graph reads deltas, not bytes.');

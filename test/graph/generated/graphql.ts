@@ -351,6 +351,17 @@ export type GenerateKeyInput = {
   userId?: string | number | null | undefined;
 };
 
+/** How calls have gone lately: of the last twenty that ended within five minutes, in this process. */
+export type HealthState =
+  /** A tenth or more failed; or of several, they are not alike. */
+  | 'DEGRADED'
+  /** Half or more failed. */
+  | 'FAILING'
+  /** Fewer than a tenth failed. */
+  | 'HEALTHY'
+  /** There were none. */
+  | 'UNKNOWN';
+
 /** Why a price is kept out of the catalog. */
 export type QuarantineReason =
   /** It is more than 0.001 USD for one token. */
@@ -713,6 +724,18 @@ export type RevokeCatalogKeyMutation = { revokeCatalogKey:
     | { __typename: 'Checkout', id: string, state: CheckoutState, key: { holds: boolean } | null }
     | { __typename: 'NotFoundError', code: ErrorCode, message: string }
    };
+
+export type DeploymentsQueryVariables = Exact<{
+  model?: string | null | undefined;
+}>;
+
+
+export type DeploymentsQuery = { deployments: Array<{ id: string, model: string, provider: string, upstreamModel: string, apiBase: string | null, catalogEntry: { id: string } | null, health: { state: HealthState, calls: number, failures: number, inFlight: number, latencyMs: number | null, lastSuccessAt: string | null, lastFailure: { at: string, code: string } | null } }> };
+
+export type RollUpQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type RollUpQuery = { providers: Array<{ name: string, health: { state: HealthState, calls: number, failures: number }, deployments: Array<{ id: string }> }>, callableModels: Array<{ name: string, catalogEntry: { id: string } | null, health: { state: HealthState }, deployments: Array<{ id: string, apiBase: string | null }> }> };
 
 export type TwoReadsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -1388,6 +1411,60 @@ export const RevokeCatalogKeyDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<RevokeCatalogKeyMutation, RevokeCatalogKeyMutationVariables>;
+export const DeploymentsDocument = new TypedDocumentString(`
+    query Deployments($model: String) {
+  deployments(model: $model) {
+    id
+    model
+    provider
+    upstreamModel
+    apiBase
+    catalogEntry {
+      id
+    }
+    health {
+      state
+      calls
+      failures
+      inFlight
+      latencyMs
+      lastSuccessAt
+      lastFailure {
+        at
+        code
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<DeploymentsQuery, DeploymentsQueryVariables>;
+export const RollUpDocument = new TypedDocumentString(`
+    query RollUp {
+  providers {
+    name
+    health {
+      state
+      calls
+      failures
+    }
+    deployments {
+      id
+    }
+  }
+  callableModels {
+    name
+    catalogEntry {
+      id
+    }
+    health {
+      state
+    }
+    deployments {
+      id
+      apiBase
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<RollUpQuery, RollUpQueryVariables>;
 export const TwoReadsDocument = new TypedDocumentString(`
     query TwoReads {
   catalogEntry(id: "gpt-4o") {

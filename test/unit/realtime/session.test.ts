@@ -7,6 +7,7 @@ import type { OpenSocket, SocketListener, SocketMessage } from '../../../src/dom
 import { createLedger } from '../../../src/gateway/admit.ts';
 import { createRealtime } from '../../../src/gateway/create-realtime.ts';
 import type { CallRecord } from '../../../src/domain/calls/call-record.ts';
+import { watchHealth } from '../../../src/gateway/health.ts';
 import type { RealtimeLimits } from '../../../src/gateway/realtime.ts';
 import { createRouter } from '../../../src/gateway/route.ts';
 import { aCaller, aDeployment, aKey } from '../../support/chat.ts';
@@ -84,6 +85,7 @@ async function aSession(differing: { caller?: Caller; identify?: () => Caller | 
       ),
       ledger,
       tools: {
+        health: watchHealth({ now: () => new Date(0), monotonicMs: () => nowMs }),
         recorder: { record: (call) => void records.push(call) },
         clock: { now: () => new Date(0), monotonicMs: () => nowMs },
         ids: { uuid: () => `uuid-${(ids += 1)}`, traceId: () => '1'.repeat(32), spanId: () => '2'.repeat(16) },

@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type FaultServer, startFaultServer } from '../support/fault-server.ts';
+import { startApp, type TestApp } from '../support/start-app.ts';
+import { DeploymentsDocument, RollUpDocument } from './generated/graphql.ts';
+
+const CREDENTIAL = 'sk-upstream-credential-0123456789';
+
+let upstream: FaultServer;
+let app: TestApp;
+
+beforeAll(async () => {
+  upstream = await startFaultServer();
+  const { host } = new URL(upstream.url);
+  const params = { api_base: `http://user:${CREDENTIAL}@${host}/v1`, api_key: CREDENTIAL };
+  app = await startApp({
+    config: {
+      general_settings: { demo_model: false },
+      model_list: [
+        { model_name: 'assistant', litellm_params: { ...params, model: 'openai/gpt-4o' }, model_info: { id: 'first' } },
+        { model_name: 'assistant', litellm_params: { ...params, model: 'openai/gpt-4o-mini' } },
+        { model_name: 'other', litellm_params: { model: 'mistral/nobody-prices-this', api_key: CREDENTIAL } },
+      ],
+    },
+  });
+});
+
+afterAll(async () => {
+  await app.stop();
+  await upstream.stop();
+});
+
+async function graph(query: { toString(): string }, variables: object = {}, key = app.adminKey): Promise<unknown> {
+  const headers = { authorization: `Bearer ${key}` };
+  const answer = await app.call('POST', '/graphql', { query: query.toString(), variables }, headers);
+  const text = await answer.text();
+  expect(text).not.toContain(CREDENTIAL);
+  return (JSON.parse(text) as { data: unknown }).data;
+}
+
+async function newKey(draft: object): Promise<string> {
+  const made = await app.call('POST', '/key/generate', draft);
+  return ((await made.json()) as { key: string }).key;
+}
+
+/** Has the model called once, and the upstream answer so. */
+async function call(status: number): Promise<void> {
+  upstream.answer((response) => {
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(status === 200 ? '{"id":"c","choices":[]}' : '{"error":{"message":"no"}}');
+  });
+  const asked = { model: 'assistant', messages: [{ role: 'user', content: 'Hello' }] };
+  const answer = await app.call('POST', '/v1/chat/completions', asked);
+  await answer.arrayBuffer();
+  expect(answer.status).toBe(status);
+}
+
+const UNTRIED = {
+  state: 'UNKNOWN',
+  calls: 0,
+  failures: 0,
+  inFlight: 0,
+  latencyMs: null,
+  lastSuccessAt: null,
+  lastFailure: null,
+};
+
+describe('deployments', () => {
+  it('tell how calls to each have gone, without credentials', async () => {
+    // They take turns: the first gets 200, 400 and 500.
+    for (const status of [200, 503, 400, 200, 500, 200]) await call(status);
+    expect(await graph(DeploymentsDocument)).toEqual({
+      deployments: [
+        {
+          id: 'first',
+          model: 'assistant',
+          provider: 'openai',
+          upstreamModel: 'gpt-4o',
+          apiBase: `${upstream.url}/v1`,
+          catalogEntry: { id: 'gpt-4o' },
+          health: {
+            state: 'FAILING',
+            calls: 2,
+            failures: 1,
+            inFlight: 0,
+            latencyMs: expect.any(Number),
+            lastSuccessAt: expect.any(String),
+            lastFailure: { at: expect.any(String), code: '500' },
+          },
+        },
+        {
+          id: 'assistant#2',
+          model: 'assistant',
+          provider: 'openai',
+          upstreamModel: 'gpt-4o-mini',
+          apiBase: `${upstream.url}/v1`,
+          catalogEntry: { id: 'gpt-4o-mini' },
+          health: {
+            state: 'DEGRADED',
+            calls: 3,
+            failures: 1,
+            inFlight: 0,
+            latencyMs: expect.any(Number),
+            lastSuccessAt: expect.any(String),
+            lastFailure: { at: expect.any(String), code: '503' },
+          },
+        },
+        {
+          id: 'other#3',
+          model: 'other',
+          provider: 'mistral',
+          upstreamModel: 'nobody-prices-this',
+          apiBase: expect.toBeOneOf([null, 'https://api.mistral.ai/v1']),
+          catalogEntry: null,
+          health: UNTRIED,
+        },
+      ],
+    });
+  });
+
+  it('are joined by provider and by model', async () => {
+    const base = `${upstream.url}/v1`;
+    expect(await graph(RollUpDocument)).toMatchObject({
+      providers: [
+        {
+          name: 'openai',
+          health: { state: 'DEGRADED', calls: 5, failures: 2 },
+          deployments: [{ id: 'first' }, { id: 'assistant#2' }],
+        },
+        { name: 'mistral', health: { state: 'UNKNOWN', calls: 0, failures: 0 }, deployments: [{ id: 'other#3' }] },
+      ],
+      callableModels: [
+        {
+          name: 'assistant',
+          catalogEntry: { id: 'gpt-4o' },
+          health: { state: 'DEGRADED' },
+          deployments: [
+            { id: 'first', apiBase: base },
+            { id: 'assistant#2', apiBase: base },
+          ],
+        },
+        { name: 'other', catalogEntry: null, health: { state: 'UNKNOWN' }, deployments: [{ id: 'other#3' }] },
+      ],
+    });
+  });
+
+  it('are shown to an ordinary key where it may call them, without their addresses', async () => {
+    const key = await newKey({ models: ['other'] });
+    expect(await graph(DeploymentsDocument, {}, key)).toMatchObject({
+      deployments: [{ id: 'other#3', apiBase: null }],
+    });
+    expect(await graph(RollUpDocument, {}, key)).toMatchObject({
+      providers: [{ name: 'mistral', deployments: [{ id: 'other#3' }] }],
+      callableModels: [{ name: 'other', deployments: [{ id: 'other#3', apiBase: null }] }],
+    });
+    expect(await graph(DeploymentsDocument, { model: 'assistant' }, key)).toEqual({ deployments: [] });
+    const all = await newKey({ key_alias: 'all' });
+    expect(await graph(RollUpDocument, {}, all)).toMatchObject({
+      callableModels: [
+        { name: 'assistant', deployments: [{ apiBase: null }, { apiBase: null }] },
+        { name: 'other', deployments: [{ apiBase: null }] },
+      ],
+    });
+  });
+
+  it('of one model are those that answer to its name', async () => {
+    const { deployments } = (await graph(DeploymentsDocument, { model: 'assistant' })) as { deployments: object[] };
+    expect(deployments).toHaveLength(2);
+  });
+
+  it('are for holders of a key', async () => {
+    const answer = await app.call('POST', '/graphql', { query: '{ deployments { id } }' }, { authorization: '' });
+    expect(await answer.json()).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
+  });
+});

@@ -1,0 +1,167 @@
+import { describe, expect, it } from 'vitest';
+import { InvalidInput, UpstreamFailed } from '../../../src/domain/errors.ts';
+import {
+  type Ended,
+  faultOf,
+  type Health,
+  type HealthState,
+  jointHealth,
+  jointState,
+  RECENT_MS,
+  stateOf,
+} from '../../../src/domain/deployments/health.ts';
+import { watchHealth } from '../../../src/gateway/health.ts';
+
+const upstream = (upstreamStatus: number | null, timedOut = false): UpstreamFailed =>
+  new UpstreamFailed('no', { provider: 'openai', upstreamStatus, timedOut });
+/** So many calls that went well and so many that failed, all at one time. */
+const ended = (well: number, failed: number, atMs = 0): readonly Ended[] =>
+  [...Array(failed).fill(false), ...Array(well).fill(true)].map((went: boolean) => ({ atMs, well: went }));
+
+describe('the state of a deployment', () => {
+  it.each([
+    ['unknown', ended(0, 0)],
+    ['healthy', ended(1, 0)],
+    ['healthy', ended(19, 1)],
+    ['degraded', ended(18, 2)],
+    ['degraded', ended(11, 9)],
+    ['failing', ended(10, 10)],
+    ['failing', ended(0, 1)],
+    // Only the last twenty count.
+    ['healthy', ended(20, 20)],
+  ])('is %s', (state, calls) => {
+    expect(stateOf(calls, 0)).toBe(state);
+  });
+
+  it('forgets what ended more than five minutes ago', () => {
+    const calls = [...ended(0, 5, 0), ...ended(1, 0, 10)];
+    expect([RECENT_MS, RECENT_MS + 1, RECENT_MS + 11].map((nowMs) => stateOf(calls, nowMs))).toEqual([
+      'failing',
+      'healthy',
+      'unknown',
+    ]);
+  });
+
+  it.each([
+    ['unknown', []],
+    ['unknown', ['unknown', 'unknown']],
+    ['healthy', ['healthy', 'unknown', 'healthy']],
+    ['failing', ['failing', 'unknown']],
+    ['degraded', ['failing', 'healthy']],
+    ['degraded', ['degraded', 'healthy']],
+  ] satisfies [HealthState, HealthState[]][])('of several is %s for %j', (joint, states) => {
+    expect(jointState(states)).toBe(joint);
+  });
+});
+
+it.each([
+  [upstream(500), '500'],
+  [upstream(429), '429'],
+  [upstream(401), '401'],
+  [upstream(404), '404'],
+  [upstream(400), null],
+  [upstream(422), null],
+  [upstream(null), 'NO_ANSWER'],
+  [upstream(null, true), 'TIMEOUT'],
+  [new InvalidInput('no'), null],
+  [new TypeError('a bug'), null],
+  [null, null],
+])('%o says %j of the deployment', (failure, code) => {
+  expect(faultOf(failure)).toBe(code);
+});
+
+describe('the watch', () => {
+  function aWatch() {
+    let nowMs = 0;
+    const watch = watchHealth({ now: () => new Date(nowMs), monotonicMs: () => nowMs });
+    return { watch, at: (ms: number) => void (nowMs = ms) };
+  }
+  const NOTHING: Health = {
+    state: 'unknown',
+    calls: 0,
+    failures: 0,
+    inFlight: 0,
+    latencyMs: null,
+    lastSuccessAt: null,
+    lastFailure: null,
+  };
+
+  it('knows nothing of what nobody called, and counts what is under way', () => {
+    const { watch } = aWatch();
+    expect(watch.of('a')).toEqual(NOTHING);
+    watch.begin('a');
+    watch.begin('a');
+    expect([watch.of('a'), watch.of('b')]).toEqual([{ ...NOTHING, inFlight: 2 }, NOTHING]);
+  });
+
+  it('counts what was answered and what failed, with times', () => {
+    const { watch, at } = aWatch();
+    const first = watch.begin('a');
+    first.answered(100);
+    at(1_000);
+    first.ended(null);
+    const second = watch.begin('a');
+    second.answered(200);
+    at(2_000);
+    second.ended(upstream(null));
+    expect(watch.of('a')).toEqual({
+      state: 'failing',
+      calls: 2,
+      failures: 1,
+      inFlight: 0,
+      latencyMs: 120,
+      lastSuccessAt: new Date(1_000),
+      lastFailure: { at: new Date(2_000), code: 'NO_ANSWER' },
+    });
+  });
+
+  it('does not count what was refused or left before an answer, nor blame it for what the caller sent', () => {
+    const { watch } = aWatch();
+    watch.begin('a').ended(new InvalidInput('no'));
+    watch.begin('a').ended(null);
+    watch.begin('a').ended(upstream(400));
+    expect(watch.of('a')).toEqual(NOTHING);
+  });
+
+  it('keeps no more than it looks back on', () => {
+    const { watch } = aWatch();
+    for (let calls = 0; calls < 1_000; calls += 1) watch.begin('a').ended(upstream(503));
+    for (let calls = 0; calls < 20; calls += 1) {
+      const call = watch.begin('a');
+      call.answered(1);
+      call.ended(null);
+    }
+    expect(watch.of('a')).toMatchObject({ state: 'healthy', calls: 1_020, failures: 1_000 });
+  });
+
+  it('of several gives sums, the latest times and the mean', () => {
+    const one: Health = {
+      state: 'healthy',
+      calls: 2,
+      failures: 0,
+      inFlight: 1,
+      latencyMs: 10,
+      lastSuccessAt: new Date(5),
+      lastFailure: null,
+    };
+    const other: Health = {
+      state: 'failing',
+      calls: 3,
+      failures: 3,
+      inFlight: 0,
+      latencyMs: 30,
+      lastSuccessAt: null,
+      lastFailure: { at: new Date(7), code: '500' },
+    };
+    expect(jointHealth([one, other, NOTHING])).toEqual({
+      state: 'degraded',
+      calls: 5,
+      failures: 3,
+      inFlight: 1,
+      latencyMs: 20,
+      lastSuccessAt: new Date(5),
+      lastFailure: { at: new Date(7), code: '500' },
+    });
+    expect(jointHealth([])).toEqual(NOTHING);
+  });
+});
