@@ -21,6 +21,7 @@ import { RESPONSES_OUT } from '../wire/responses/outbound.ts';
 import { anthropic } from './anthropic/anthropic.ts';
 import { OLLAMA_OUT } from '../wire/ollama-chat/native.ts';
 import { azure, azureAi } from './azure/azure.ts';
+import { azureRealtime } from './azure/realtime.ts';
 import { bedrock } from './bedrock/bedrock.ts';
 import { cohere } from './cohere/cohere.ts';
 import { anthropicCount } from './anthropic/count-tokens.ts';
@@ -30,7 +31,8 @@ import { vertex } from './gemini/vertex.ts';
 import { createHttpProvider } from './http-provider.ts';
 import { ollama } from './ollama/ollama.ts';
 import { compatibleProtocol } from './openai-compatible/openai-compatible.ts';
-import { openRealtimeBy, speaksRealtime } from './openai-compatible/realtime.ts';
+import { compatibleRealtime } from './openai-compatible/realtime.ts';
+import { openRealtimeBy } from './realtime.ts';
 import { translating } from './translating.ts';
 
 export { demoDeployment } from './demo/demo.ts';
@@ -60,7 +62,8 @@ export function createProviders({ http, sockets, googleTokens }: ProviderTools):
           ? { endpoint: RESPONSES, dialect: RESPONSES_OUT }
           : { endpoint: CHAT_COMPLETIONS, dialect: name === 'openai' && isOpenAi(apiBase) ? OPENAI : COMPATIBLE },
       );
-      return speaksRealtime(name) ? { ...compatible, openRealtime: openRealtimeBy(sockets, name) } : compatible;
+      const realtime = compatibleRealtime(name);
+      return realtime === null ? compatible : { ...compatible, openRealtime: openRealtimeBy(sockets, realtime) };
     }),
     ...[gemini, vertex(googleTokens)].map((protocol) =>
       translating(createHttpProvider(http, protocol), () => ({
@@ -72,11 +75,14 @@ export function createProviders({ http, sockets, googleTokens }: ProviderTools):
       endpoint: MESSAGES,
       dialect: messagesOut({ maxTokens: Number(options['max_tokens'] ?? MAX_TOKENS) }),
     })),
-    translating(createHttpProvider(http, azure), ({ responses }) =>
-      responses === 'only'
-        ? { endpoint: RESPONSES, dialect: RESPONSES_OUT }
-        : { endpoint: CHAT_COMPLETIONS, dialect: OPENAI },
-    ),
+    {
+      ...translating(createHttpProvider(http, azure), ({ responses }) =>
+        responses === 'only'
+          ? { endpoint: RESPONSES, dialect: RESPONSES_OUT }
+          : { endpoint: CHAT_COMPLETIONS, dialect: OPENAI },
+      ),
+      openRealtime: openRealtimeBy(sockets, azureRealtime),
+    },
     translating(createHttpProvider(http, azureAi), () => ({ endpoint: CHAT_COMPLETIONS, dialect: COMPATIBLE })),
     ...(['bedrock', 'bedrock_converse'] as const).map((name) =>
       translating(createHttpProvider(http, bedrock(name)), () => ({ endpoint: CONVERSE, dialect: CONVERSE_OUT })),

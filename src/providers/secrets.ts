@@ -1,7 +1,7 @@
 import type { Deployment } from '../domain/chat/provider.ts';
 
 /** Everything of a deployment that must not be shown. */
-function secretsOf({ apiKey, secrets }: Deployment): readonly string[] {
+export function secretsOf({ apiKey, secrets }: Deployment): readonly string[] {
   const all = Object.values(secrets).map((secret) => secret.reveal());
   if (apiKey !== null) all.push(apiKey.reveal());
   return all.filter((secret) => secret !== '');

@@ -86,14 +86,15 @@ function addressOf({ apiBase, options }: Deployment, model: string, { path }: En
   return `${base}/openai/deployments/${encodeURIComponent(model)}${versioned}`;
 }
 
+const headersOf = (deployment: Deployment, contentType = 'application/json'): Readonly<Record<string, string>> => ({
+  'content-type': contentType,
+  ...identityOf(deployment),
+});
+
 /** By key, or else by a token of Microsoft's directory. */
-function headersOf(
-  { apiKey, secrets }: Deployment,
-  contentType = 'application/json',
-): Readonly<Record<string, string>> {
+export function identityOf({ apiKey, secrets }: Deployment): Readonly<Record<string, string>> {
   const token = secrets['azure_ad_token'];
   return {
-    'content-type': contentType,
     ...(apiKey === null ? {} : { 'api-key': apiKey.reveal() }),
     ...(apiKey === null && token ? { authorization: `Bearer ${token.reveal()}` } : {}),
   };

@@ -17,7 +17,19 @@ beforeAll(async () => {
     config: {
       model_list: [
         { model_name: 'voice', litellm_params: params, model_info: { id: 'voice-1' } },
-        { model_name: 'azure-voice', litellm_params: { ...params, model: 'azure/gpt-realtime' } },
+        {
+          model_name: 'azure-voice',
+          litellm_params: { ...params, model: 'azure/gpt-realtime', api_base: `${upstream.url}/openai/v1` },
+        },
+        {
+          model_name: 'older-azure-voice',
+          litellm_params: {
+            ...params,
+            model: 'azure/gpt-realtime',
+            api_base: upstream.url,
+            api_version: '2025-04-01-preview',
+          },
+        },
       ],
     },
   });
@@ -93,10 +105,13 @@ describe('realtime.connect 101', () => {
     await session.closed;
   });
 
-  it('gives Azure its credential where Azure looks for it', async () => {
-    const client = await openRealtime(app, { path: '/v1/realtime?model=azure-voice' });
-    const { headers, closed } = await upstream.session();
-    expect([headers['api-key'], headers.authorization]).toEqual([CREDENTIAL, undefined]);
+  it.each([
+    ['azure-voice', '/openai/v1/realtime?model=gpt-realtime'],
+    ['older-azure-voice', '/openai/realtime?api-version=2025-04-01-preview&deployment=gpt-realtime'],
+  ])('gives Azure its credential where Azure looks for it, at its own address (%s)', async (model, path) => {
+    const client = await openRealtime(app, { path: `/v1/realtime?model=${model}` });
+    const { headers, path: asked, closed } = await upstream.session();
+    expect([asked, headers['api-key'], headers.authorization]).toEqual([path, CREDENTIAL, undefined]);
     client.socket.close();
     await closed;
   });
