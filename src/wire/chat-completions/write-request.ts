@@ -8,6 +8,7 @@ import type {
   OutputForm,
   TextPart,
   ToolChoice,
+  ToolResult,
   UserPart,
 } from '../../domain/chat/neutral-chat.ts';
 import { effortOf } from '../../domain/chat/reasoning.ts';
@@ -55,10 +56,7 @@ function writeMessage(message: NeutralMessage, where: string, losses: Losses): r
     case 'assistant':
       return [writeAnswer(message.content, where, losses)];
     case 'tool':
-      return message.results.map(({ callId, content, cached }) => {
-        noteMark(cached, where, losses);
-        return { role: 'tool', tool_call_id: callId, content: writeResult(content, where, losses) };
-      });
+      return writeResults(message.results, where, losses);
   }
 }
 
@@ -67,15 +65,19 @@ function writeTexts(parts: readonly TextPart[], where: string, losses: Losses): 
   return parts.map(({ text }) => text).join('\n\n');
 }
 
-/** A tool's result may be text only. */
-function writeResult(parts: readonly UserPart[], where: string, losses: Losses): string {
-  return parts
-    .map((part) => {
-      if (part.kind === 'text') return part.text;
-      losses.essential(`${where}.content`);
-      return '';
-    })
-    .join('\n');
+/** A tool's result may be text only here: what else it holds follows as a message of the user, and says where it is from. */
+function writeResults(results: readonly ToolResult[], where: string, losses: Losses): readonly Fields[] {
+  const further: Fields[] = [];
+  const written = results.map(({ callId, content, cached, failed }) => {
+    noteMark(cached, where, losses);
+    if (failed) losses.hint(`${where}.is_error`);
+    const said = content.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
+    const shown = content.filter(({ kind }) => kind !== 'text');
+    if (shown.length > 0) further.push({ type: 'text', text: `The result of ${callId}:` });
+    further.push(...shown.flatMap((part) => writePart(part, `${where}.content`, losses)));
+    return { role: 'tool', tool_call_id: callId, content: said.join('\n') };
+  });
+  return further.length === 0 ? written : [...written, { role: 'user', content: further }];
 }
 
 function writeParts(parts: readonly UserPart[], where: string, losses: Losses): string | readonly Fields[] {

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { Losses } from '../../../src/domain/chat/neutral-chat.ts';
+import { chatCompletionsOut } from '../../../src/wire/chat-completions/outbound.ts';
 import { MESSAGES_IN } from '../../../src/wire/messages/inbound.ts';
 import { messagesOut } from '../../../src/wire/messages/outbound.ts';
 import { dialectSuite } from './dialect-suite.ts';
 
 const OUT = messagesOut({ maxTokens: 4096 });
+const CHAT_OUT = chatCompletionsOut({ maxTokensMember: 'max_tokens' });
 
 dialectSuite('messages', { inbound: MESSAGES_IN, outbound: OUT, kinds: { reasoning: true, proofs: true } });
 
@@ -172,5 +174,30 @@ describe('a message in neutral words', () => {
   ])('thinking %j with effort %s', (thinking, effort, reasoning) => {
     const body = { model: 'm', max_tokens: 1, messages: [], thinking, output_config: { effort } };
     expect(MESSAGES_IN.readRequest(body, new Losses()).reasoning).toEqual(reasoning);
+  });
+});
+
+describe('a message written as a chat completion', () => {
+  it('shows the pictures a tool gave in a message of their own, and names that a result was a failure', () => {
+    const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'aGk=' } };
+    const results = [
+      { type: 'tool_result', tool_use_id: 'a', content: [{ type: 'text', text: 'A cat.' }, image] },
+      { type: 'tool_result', tool_use_id: 'b', content: 'blind', is_error: true },
+    ];
+    const losses = new Losses();
+    const body = { model: 'm', max_tokens: 1, messages: [{ role: 'user', content: results }] };
+    const written = CHAT_OUT.writeRequest(MESSAGES_IN.readRequest(body, losses), losses);
+    expect(written['messages']).toEqual([
+      { role: 'tool', tool_call_id: 'a', content: 'A cat.' },
+      { role: 'tool', tool_call_id: 'b', content: 'blind' },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'The result of a:' },
+          { type: 'image_url', image_url: { url: 'data:image/png;base64,aGk=' } },
+        ],
+      },
+    ]);
+    expect(losses.all()).toEqual([{ member: 'messages[0].is_error', weight: 'hint' }]);
   });
 });

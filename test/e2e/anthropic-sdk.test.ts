@@ -1,0 +1,214 @@
+import Anthropic, {
+  AuthenticationError,
+  BadRequestError,
+  PermissionDeniedError,
+  RateLimitError,
+} from '@anthropic-ai/sdk';
+import { LLMock } from '@copilotkit/aimock';
+import OpenAI, { RateLimitError as OpenAiRateLimitError } from 'openai';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../support/start-app.ts';
+
+const CREDENTIAL = 'sk-upstream-credential-0123456789';
+const USAGE = { prompt_tokens: 1000, completion_tokens: 200, input_tokens: 1000, output_tokens: 200 };
+const WEATHER: Anthropic.Tool = {
+  name: 'get_weather',
+  input_schema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+};
+const CITY = { city: 'Oslo' };
+
+let upstream: LLMock;
+let app: TestApp;
+let anthropic: Anthropic;
+let openai: OpenAI;
+
+beforeAll(async () => {
+  upstream = new LLMock({ port: 0 });
+  upstream.onMessage('hello', { content: 'Hello from upstream, Zoë 😀', usage: USAGE });
+  upstream.onMessage('think', { content: 'Done.', reasoning: 'Let me see.', usage: USAGE });
+  upstream.onMessage('weather', {
+    toolCalls: [{ name: 'get_weather', arguments: JSON.stringify(CITY), id: 'toolu_1' }],
+    usage: USAGE,
+  });
+  upstream.onMessage('refuse', { error: { message: 'slow down', type: 'rate_limit_error' }, status: 429 });
+  await upstream.start();
+  const priced = { api_key: CREDENTIAL, input_cost_per_token: 0.001, output_cost_per_token: 0.01 };
+  app = await startApp({
+    config: {
+      model_list: [
+        {
+          model_name: 'native',
+          litellm_params: { model: 'anthropic/claude-opus-4-8', api_base: upstream.url, ...priced },
+        },
+        {
+          model_name: 'translated',
+          litellm_params: { model: 'openai/gpt-4o', api_base: `${upstream.url}/v1`, ...priced },
+        },
+      ],
+    },
+  });
+  const made = await app.call('POST', '/key/generate', { key_alias: 'sdk', models: ['native', 'translated', 'demo'] });
+  const { key } = (await made.json()) as { key: string };
+  anthropic = new Anthropic({ apiKey: key, baseURL: app.url, maxRetries: 0 });
+  openai = new OpenAI({ apiKey: key, baseURL: `${app.url}/v1`, maxRetries: 0 });
+});
+
+afterAll(async () => {
+  await app.stop();
+  await upstream.stop();
+});
+
+const ask = (model: string, content: string): Anthropic.MessageCreateParamsNonStreaming => ({
+  model,
+  max_tokens: 500,
+  messages: [{ role: 'user', content }],
+});
+
+/** A message without what every answer has anew. */
+const saidIn = ({ content, stop_reason, usage, model }: Anthropic.Message) => ({
+  content: content.map((block) => ({ ...block, citations: undefined, caller: undefined })),
+  stop_reason,
+  model,
+  usage: { input_tokens: usage.input_tokens, output_tokens: usage.output_tokens },
+});
+
+describe.each(['native', 'translated'])('the official SDK with a model that is %s', (model) => {
+  const usage = { input_tokens: 1000, output_tokens: 200 };
+
+  it('gets a whole message, priced', async () => {
+    const { data, response } = await anthropic.messages.create(ask(model, 'hello')).withResponse();
+    expect(saidIn(data)).toEqual({
+      content: [{ type: 'text', text: 'Hello from upstream, Zoë 😀' }],
+      stop_reason: 'end_turn',
+      model,
+      usage,
+    });
+    expect(response.headers.get('x-litellm-response-cost')).toBe('3');
+    expect(response.headers.get('x-litellm-model-group')).toBe(model);
+  });
+
+  it.each(['hello', 'weather'])('gets the same streamed: %s', async (content) => {
+    const asked = { ...ask(model, content), tools: [WEATHER] };
+    const pieces: string[] = [];
+    const stream = anthropic.messages.stream(asked).on('text', (piece) => void pieces.push(piece));
+    const streamed = await stream.finalMessage();
+    const whole = await anthropic.messages.create(asked);
+    expect(saidIn(streamed)).toEqual(saidIn(whole));
+    expect(pieces.join('')).toBe(content === 'hello' ? 'Hello from upstream, Zoë 😀' : '');
+  });
+
+  it('gets calls of its tools, and hands on what they gave', async () => {
+    const asked = { ...ask(model, 'weather'), tools: [WEATHER], tool_choice: { type: 'auto' } as const };
+    const called = await anthropic.messages.create(asked);
+    expect(saidIn(called)).toMatchObject({
+      content: [{ type: 'tool_use', id: 'toolu_1', name: 'get_weather', input: CITY }],
+      stop_reason: 'tool_use',
+    });
+    const result: Anthropic.ToolResultBlockParam = { type: 'tool_result', tool_use_id: 'toolu_1', content: 'Rain.' };
+    const answered = await anthropic.messages.create({
+      ...asked,
+      messages: [
+        ...asked.messages,
+        { role: 'assistant', content: called.content },
+        { role: 'user', content: [result, { type: 'text', text: 'hello' }] },
+      ],
+    });
+    expect(answered.content).toMatchObject([{ type: 'text', text: 'Hello from upstream, Zoë 😀' }]);
+  });
+
+  it('gets thoughts, streamed and whole', async () => {
+    const asked = { ...ask(model, 'think'), thinking: { type: 'adaptive' } as const };
+    const thought: string[] = [];
+    const stream = anthropic.messages.stream(asked).on('thinking', (piece) => void thought.push(piece));
+    const streamed = await stream.finalMessage();
+    const whole = await anthropic.messages.create(asked);
+    expect(saidIn(streamed)).toEqual(saidIn(whole));
+    expect(whole.content).toMatchObject([
+      { type: 'thinking', thinking: 'Let me see.' },
+      { type: 'text', text: 'Done.' },
+    ]);
+    expect(thought.join('')).toBe('Let me see.');
+  });
+
+  it('counts tokens', async () => {
+    const { messages } = ask(model, 'hello');
+    // This upstream has no such endpoint.
+    expect(await anthropic.messages.countTokens({ model, messages })).toEqual({ input_tokens: 6 });
+    expect(await anthropic.beta.messages.countTokens({ model, messages })).toEqual({ input_tokens: 6 });
+  });
+
+  it('speaks with betas', async () => {
+    const { content } = await anthropic.beta.messages.create({ ...ask(model, 'hello'), betas: ['some-2026-01-01'] });
+    expect(content).toMatchObject([{ type: 'text', text: 'Hello from upstream, Zoë 😀' }]);
+  });
+
+  it('is refused in its own classes', async () => {
+    await expect(anthropic.messages.create(ask(model, 'refuse'))).rejects.toBeInstanceOf(RateLimitError);
+    await expect(anthropic.messages.create(ask(model, 'refuse'))).rejects.toMatchObject({
+      status: 429,
+      error: { type: 'error', error: { type: 'rate_limit_error', message: expect.stringContaining('slow down') } },
+    });
+    await expect(anthropic.messages.stream(ask(model, 'refuse')).finalMessage()).rejects.toBeInstanceOf(RateLimitError);
+  });
+});
+
+describe('the official SDK', () => {
+  it('streams the demo model', async () => {
+    const message = await anthropic.messages.stream(ask('demo', 'hello')).finalMessage();
+    expect(message).toMatchObject({
+      model: 'demo',
+      stop_reason: 'end_turn',
+      content: [{ type: 'text', text: expect.stringContaining('You said: hello') }],
+    });
+    expect(message.usage.output_tokens).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ['sk-nobody', 'native', AuthenticationError, 'authentication_error'],
+    [null, 'forbidden', PermissionDeniedError, 'permission_error'],
+    [null, 'native', BadRequestError, 'invalid_request_error'],
+  ])('knows why it was refused: %s %s', async (apiKey, model, kind, type) => {
+    const client = apiKey === null ? anthropic : new Anthropic({ apiKey, baseURL: app.url, maxRetries: 0 });
+    const asked = kind === BadRequestError ? { ...ask(model, 'x'), messages: null } : ask(model, 'x');
+    const refused = client.messages.create(asked as Anthropic.MessageCreateParamsNonStreaming);
+    await expect(refused).rejects.toBeInstanceOf(kind);
+    await expect(refused).rejects.toMatchObject({ error: { type: 'error', error: { type } } });
+  });
+});
+
+describe("OpenAI's SDK with a model of Anthropic", () => {
+  const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: 'weather' }];
+  const tools: OpenAI.ChatCompletionTool[] = [
+    { type: 'function', function: { name: 'get_weather', parameters: WEATHER.input_schema } },
+  ];
+
+  it('gets calls of its tools, streamed and whole', async () => {
+    const whole = await openai.chat.completions.create({ model: 'native', messages, tools });
+    expect(whole.choices[0]).toMatchObject({
+      finish_reason: 'tool_calls',
+      message: { tool_calls: [{ id: 'toolu_1', function: { name: 'get_weather', arguments: JSON.stringify(CITY) } }] },
+    });
+    const stream = openai.chat.completions.stream({
+      model: 'native',
+      messages,
+      tools,
+      stream_options: { include_usage: true },
+    });
+    const streamed = await stream.finalChatCompletion();
+    expect(streamed.choices[0]?.message.tool_calls).toMatchObject(whole.choices[0]?.message.tool_calls ?? []);
+    expect(streamed.choices[0]?.finish_reason).toBe('tool_calls');
+    expect([streamed.usage, whole.usage]).toMatchObject([
+      { prompt_tokens: 1000, completion_tokens: 200 },
+      { prompt_tokens: 1000, completion_tokens: 200 },
+    ]);
+  });
+
+  it('is refused in its own classes', async () => {
+    const refused = openai.chat.completions.create({
+      model: 'native',
+      messages: [{ role: 'user', content: 'refuse' }],
+    });
+    await expect(refused).rejects.toBeInstanceOf(OpenAiRateLimitError);
+    await expect(refused).rejects.toMatchObject({ type: 'rate_limit_error', code: '429' });
+  });
+});

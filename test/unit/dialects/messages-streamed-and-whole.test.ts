@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import type { AnswerStep } from '../../../src/domain/chat/answer-step.ts';
+import { CHAT_COMPLETIONS_IN } from '../../../src/wire/chat-completions/inbound.ts';
+import { chatCompletionsOut } from '../../../src/wire/chat-completions/outbound.ts';
+import type { AnswerAbout, InboundDialect, OutboundDialect } from '../../../src/wire/dialect.ts';
+import { MESSAGES_IN } from '../../../src/wire/messages/inbound.ts';
+import { messagesOut } from '../../../src/wire/messages/outbound.ts';
+import { stepsOfRun } from '../../../src/wire/translate.ts';
+import { joined, randomAnswer } from '../../support/random-answer.ts';
+import { randomFrom } from '../../support/random.ts';
+
+const CHAT = { inbound: CHAT_COMPLETIONS_IN, outbound: chatCompletionsOut({ maxTokensMember: 'max_tokens' }) };
+const MESSAGES = { inbound: MESSAGES_IN, outbound: messagesOut({ maxTokens: 4096 }) };
+const ABOUT: AnswerAbout = {
+  model: 'public',
+  fallbackId: 'fallback',
+  createdAt: 1_700_000_000,
+  includeUsage: true,
+  body: { model: 'public' },
+};
+
+interface Dialect {
+  readonly inbound: InboundDialect;
+  readonly outbound: OutboundDialect;
+}
+
+/** An answer once through a dialect, as a stream and whole. */
+function streamed(steps: readonly AnswerStep[], { inbound, outbound }: Dialect): readonly AnswerStep[] {
+  const writer = inbound.writer(ABOUT);
+  const text = `${steps.map((step) => writer.write(step)).join('')}${writer.end()}`;
+  return stepsOfRun(Buffer.from(text), outbound.reader());
+}
+
+const whole = (steps: readonly AnswerStep[], { inbound, outbound }: Dialect): readonly AnswerStep[] =>
+  outbound.stepsOf(JSON.parse(JSON.stringify(inbound.whole(steps, ABOUT))));
+
+describe.each([
+  ['an upstream of chat completions for a caller of messages', CHAT, MESSAGES],
+  ['an upstream of messages for a caller of chat completions', MESSAGES, CHAT],
+])('%s', (_what, upstream, caller) => {
+  it('says the same streamed and whole: content, calls, reason of the end, usage', () => {
+    const below = randomFrom(20_261_127);
+    for (let round = 0; round < 200; round += 1) {
+      const answer = randomAnswer(below, { reasoning: true, proofs: false });
+      const viaStream = joined(streamed(streamed(answer, upstream), caller));
+      const viaWhole = joined(whole(whole(answer, upstream), caller));
+      expect(viaStream).toEqual(viaWhole);
+      expect(viaStream).toEqual(
+        joined(answer.map((step) => (step.kind === 'begin' ? { ...step, model: 'public' } : step))),
+      );
+    }
+  });
+});
