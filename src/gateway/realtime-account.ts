@@ -68,17 +68,15 @@ function sumOf(left: Usage, right: Usage): Usage {
     cacheReadTokens: left.cacheReadTokens + right.cacheReadTokens,
     cacheWriteTokens: left.cacheWriteTokens + right.cacheWriteTokens,
     reasoningTokens: left.reasoningTokens + right.reasoningTokens,
-    audio: soundOf(left.audio, right.audio),
-    image: {
-      inputTokens: (left.image?.inputTokens ?? 0) + (right.image?.inputTokens ?? 0),
-      outputTokens: 0,
-    },
+    audio: partsOf(left.audio, right.audio),
+    image: partsOf(left.image, right.image),
   };
 }
 
-const SILENCE: AudioTokens = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0 };
+const NOTHING: AudioTokens = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0 };
 
-const soundOf = (left = SILENCE, right = SILENCE): AudioTokens => ({
+/** Tokens of one kind within two usages. */
+const partsOf = (left = NOTHING, right = NOTHING): AudioTokens => ({
   inputTokens: left.inputTokens + right.inputTokens,
   outputTokens: left.outputTokens + right.outputTokens,
   cacheReadTokens: left.cacheReadTokens + right.cacheReadTokens,

@@ -88,8 +88,7 @@ function usageOf(usage: Fields): Usage {
   const input = fieldsAt(usage, 'input_token_details');
   const output = fieldsAt(usage, 'output_token_details');
   const cached = fieldsAt(input, 'cached_tokens_details');
-  // Pictures a cache had are cached input like any other.
-  const seen = (count(input?.['image_tokens']) ?? 0) - (count(cached?.['image_tokens']) ?? 0);
+  const pictures = count(input?.['image_tokens']) ?? 0;
   return {
     inputTokens: count(usage['input_tokens']) ?? 0,
     outputTokens: count(usage['output_tokens']) ?? 0,
@@ -101,6 +100,14 @@ function usageOf(usage: Fields): Usage {
       outputTokens: count(output?.['audio_tokens']) ?? 0,
       cacheReadTokens: count(cached?.['audio_tokens']) ?? 0,
     },
-    ...(seen > 0 ? { image: { inputTokens: seen, outputTokens: 0 } } : {}),
+    ...(pictures === 0
+      ? {}
+      : {
+          image: {
+            inputTokens: pictures,
+            outputTokens: 0,
+            cacheReadTokens: count(cached?.['image_tokens']) ?? 0,
+          },
+        }),
   };
 }

@@ -150,7 +150,7 @@ describe('an event of the upstream', () => {
         cacheWriteTokens: 0,
         reasoningTokens: 0,
         audio: { inputTokens: 5, outputTokens: 1, cacheReadTokens: 2 },
-        image: { inputTokens: 2, outputTokens: 0 },
+        image: { inputTokens: 3, outputTokens: 0, cacheReadTokens: 1 },
       },
     });
   });
