@@ -111,11 +111,11 @@ export function createTraceStore(
       inFlight.run(async () => {
         const rows = await summaries(visibility)
           .where('start_ms', '>=', startMs)
-          .where('start_ms', '<', endMs)
-          .$if(after !== null, (query) =>
-            query.where(({ eb, refTuple, tuple }) =>
-              eb(refTuple('start_ms', 'trace_ref'), '<', tuple(after?.startMs ?? 0, after?.traceRef ?? '')),
-            ),
+          // One bound from above: of two SQLite may descend to the higher and pass by all that lies between.
+          .where(({ eb, refTuple, tuple }) =>
+            after === null || after.startMs >= endMs
+              ? eb('start_ms', '<', endMs)
+              : eb(refTuple('start_ms', 'trace_ref'), '<', tuple(after.startMs, after.traceRef)),
           )
           .limit(limitRows)
           .execute();
