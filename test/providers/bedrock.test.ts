@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { collect } from '../../src/domain/bytes.ts';
 import type { Deployment } from '../../src/domain/chat/provider.ts';
+import { EMBEDDINGS } from '../../src/domain/inference/endpoint.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { signedHeaders } from '../../src/providers/bedrock/sign.ts';
 import { aModelRequest } from '../support/chat.ts';
@@ -203,5 +204,49 @@ describe('Bedrock', () => {
     streaming(...BEGUN, ...rest);
     const exchange = await server.send(server.here('bedrock'), STREAM);
     await expect(collect(exchange.bytes, 1e6)).rejects.toThrow(words);
+  });
+});
+
+describe('vectors on Bedrock', () => {
+  const embed = (upstreamModel: string, body: object) =>
+    server.send(
+      server.here('bedrock', { upstreamModel }),
+      aModelRequest({ model: 'm', ...body }, { endpoint: EMBEDDINGS }),
+    );
+
+  it('are asked of Amazon’s models one at a time', async () => {
+    server.answering({ embedding: [0.5, 1], inputTextTokenCount: 3 });
+    const exchange = await embed('amazon.titan-embed-text-v2:0', { input: ['a'], dimensions: 256 });
+    const { path, body } = server.lastReceived();
+    expect([path, JSON.parse(body)]).toEqual([
+      '/model/amazon.titan-embed-text-v2%3A0/invoke',
+      { inputText: 'a', dimensions: 256 },
+    ]);
+    expect(await jsonOf(exchange)).toEqual({
+      object: 'list',
+      data: [{ object: 'embedding', index: 0, embedding: [0.5, 1] }],
+      model: 'm',
+      usage: { prompt_tokens: 3, total_tokens: 3 },
+    });
+    await expect(embed('amazon.titan-embed-text-v2:0', { input: ['a', 'b'] })).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+      message: "Invalid value for 'input': it must be one text: this model embeds one at a time.",
+    });
+  });
+
+  it('are asked of Cohere’s together, who does not say how many tokens they were', async () => {
+    server.answering({ embeddings: [[1], [2]], response_type: 'embeddings_floats' });
+    const exchange = await embed('eu-west-1/cohere.embed-multilingual-v3', { input: ['a', 'b'] });
+    expect(JSON.parse(server.lastReceived().body)).toEqual({ texts: ['a', 'b'], input_type: 'search_document' });
+    expect(await jsonOf(exchange)).toMatchObject({ data: [{ embedding: [1] }, { embedding: [2] }] });
+    expect(exchange.outcome().usage).toBeNull();
+  });
+
+  it('are refused where the form of a model is not known', async () => {
+    await expect(embed('anthropic.claude-x', { input: 'a' })).rejects.toMatchObject({ code: 'UNSUPPORTED' });
+    server.answering({ message: 'no access' }, 403);
+    expect((await failureOf(embed('amazon.titan-embed-text-v1', { input: 'a' }))).message).toBe(
+      'litellm.PermissionDeniedError: PermissionDeniedError: BedrockException - no access',
+    );
   });
 });

@@ -1,6 +1,7 @@
 import type { ByteStream } from '../../domain/bytes.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import { createMessageReframer } from '../../wire/aws-event-stream/events.ts';
+import { BEDROCK_EMBEDDINGS, embeddingRequest, embeds } from '../../wire/bedrock-embeddings/native.ts';
 import { CONVERSE_NATIVE } from '../../wire/converse/native.ts';
 import { reframed } from '../../wire/sse/reframed.ts';
 import type { Protocol } from '../http-provider.ts';
@@ -8,14 +9,21 @@ import { type AwsCredentials, signedHeaders } from './sign.ts';
 
 const DEFAULT_REGION = 'us-west-2';
 
-/** Models on Amazon Bedrock, through Converse: by an API key, or signed by whoever may call them. */
+/** Models on Amazon Bedrock, through Converse, and vectors of two makers: by an API key, or signed by whoever may call them. */
 export function bedrock(name: 'bedrock' | 'bedrock_converse'): Protocol {
   return {
     name,
-    dialectOf: ({ dialect }) => (dialect === 'converse' ? CONVERSE_NATIVE : null),
-    async prepare(deployment, { bytes, stream }) {
+    dialectOf({ dialect, operation }, { upstreamModel }) {
+      if (dialect === 'converse') return CONVERSE_NATIVE;
+      return operation === 'embeddings' && embeds(upstreamModel) ? BEDROCK_EMBEDDINGS : null;
+    },
+    async prepare(deployment, request) {
       const { region, model } = placeOf(deployment);
-      const url = `${baseOf(deployment, region)}/model/${encodeURIComponent(model)}/${stream ? 'converse-stream' : 'converse'}`;
+      const { endpoint, body, stream } = request;
+      const isChat = endpoint.dialect === 'converse';
+      const bytes = isChat ? request.bytes : Buffer.from(JSON.stringify(embeddingRequest(model, body)));
+      const action = isChat ? (stream ? 'converse-stream' : 'converse') : 'invoke';
+      const url = `${baseOf(deployment, region)}/model/${encodeURIComponent(model)}/${action}`;
       const headers = { 'content-type': 'application/json' };
       const { apiKey } = deployment;
       const credentials = credentialsOf(deployment);

@@ -1,0 +1,38 @@
+import type { RequestBody } from '../../domain/inference/askable.ts';
+import type { NativeDialect } from '../dialect.ts';
+import { embeddingsAnswer, textsToEmbed } from '../embeddings/answer.ts';
+import { count, list, object, parseJson } from '../json/fields.ts';
+import { given } from '../json/write.ts';
+import { malformed } from '../malformed.ts';
+import { CONVERSE_NATIVE } from '../converse/native.ts';
+
+const TITAN = /(^|[./])amazon\.titan-embed-text/;
+const COHERE = /(^|[./])cohere\.embed/;
+
+/** Whether a model on Bedrock gives vectors in a form that is known here. */
+export const embeds = (model: string): boolean => TITAN.test(model) || COHERE.test(model);
+
+/** A request for vectors in the words of the model's maker: Bedrock has none of its own. Throws InvalidInput. */
+export function embeddingRequest(model: string, body: RequestBody): RequestBody {
+  const texts = textsToEmbed(body);
+  if (COHERE.test(model))
+    return given({ texts, input_type: body['input_type'] ?? 'search_document', output_dimension: body['dimensions'] });
+  const [only] = texts;
+  if (texts.length !== 1) throw malformed('input', 'one text: this model embeds one at a time');
+  return given({ inputText: only, dimensions: body['dimensions'] });
+}
+
+/** Vectors of models on Bedrock, in OpenAI's frame. Only Amazon's own say how many tokens they read. */
+export const BEDROCK_EMBEDDINGS: NativeDialect = {
+  ...CONVERSE_NATIVE,
+  whole(bytes, { model, body }) {
+    const value = object(parseJson(bytes));
+    const error = CONVERSE_NATIVE.errorOf(value);
+    if (error !== null) return { error };
+    const { embedding, embeddings } = value;
+    const many = Array.isArray(embeddings) ? embeddings : object(embeddings)['float'];
+    if (!Array.isArray(embedding) && !Array.isArray(many)) return null;
+    const vectors = Array.isArray(embedding) ? [embedding] : list(many);
+    return embeddingsAnswer({ vectors, inputTokens: count(value['inputTextTokenCount']), model, body });
+  },
+};
