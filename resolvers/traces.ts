@@ -2,9 +2,18 @@ import type { Bus } from '../src/domain/bus.ts';
 import { mayRead, ownerOf, visibilityOf } from '../src/domain/caller.ts';
 import { InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { Page } from '../src/domain/page.ts';
+import type { SpendRow } from '../src/domain/spend/spend-row.ts';
 import { assembleTrace } from '../src/domain/traces/assemble-trace.ts';
 import { cursorAfter, readCursor } from '../src/domain/traces/cursor.ts';
+import {
+  type AgentSpend,
+  agentSpendOf,
+  type CallSpend,
+  callSpendOf,
+  isModelCall,
+} from '../src/domain/traces/call-spend.ts';
 import type { SentExport } from '../src/domain/traces/packed.ts';
+import { readSpanCursor, spanCursorAt } from '../src/domain/traces/span-cursor.ts';
 import type { Span } from '../src/domain/traces/span.ts';
 import { type Trace, type TraceSummary, type TraceWindow, TRACE_PAGE_SIZE } from '../src/domain/traces/trace.ts';
 import { NO_FILTERS, passesFilters, type TraceFilters } from '../src/domain/traces/trace-search.ts';
@@ -108,16 +117,56 @@ export const findTrace = operation({
   run: (scope: Scope, address: TraceAddress): Promise<Trace | null> => lookUpTrace(scope, address),
 });
 
-/** One trace with its agents and spans. Throws NotFound. */
+/** Some of the spans of a trace: those behind a cursor, at most so many; null for the start, and for all. */
+export interface SpanPage {
+  readonly cursor: string | null;
+  readonly pageSize: number | null;
+}
+
+/** A trace with what the gateway's books say of it; `spans` is the page that was asked for. */
+export interface ReadTrace extends Trace {
+  /** By span id. */
+  readonly calls: ReadonlyMap<string, CallSpend>;
+  /** By the agent's name. */
+  readonly agentSpend: ReadonlyMap<string, AgentSpend>;
+  /** Where the page ended; null when it was the last. */
+  readonly nextCursor: string | null;
+}
+
+/** Most spans of a page whose size was not asked for. */
+const MOST_PAGE_SPANS = 500;
+
+/**
+ * One trace with its agents, a page of its spans and what its calls cost. Throws NotFound, InvalidInput for a cursor
+ * that is none, and Conflict for one from before the trace changed.
+ */
 export const getTrace = operation({
   name: 'getTrace',
   access: traceReader,
-  async run(scope: Scope, address: TraceAddress): Promise<Trace> {
+  async run(scope: Scope, { cursor, pageSize, ...address }: TraceAddress & SpanPage): Promise<ReadTrace> {
     const trace = await lookUpTrace(scope, address);
     if (trace === null) throw new NotFound('Trace', address.traceId);
-    return trace;
+    const { spans } = trace;
+    const from = cursor === null ? 0 : readSpanCursor(cursor, spans.length);
+    const to = cursor === null && pageSize === null ? spans.length : from + (pageSize ?? MOST_PAGE_SPANS);
+    const keys = spans.filter(isModelCall).map(({ traceId, spanId }) => `${traceId}:${spanId}`);
+    const rows = await scope.loaders.spendRowBySpan.loadMany(keys);
+    const calls = callSpendOf(spans, rows.filter(isRow));
+    return {
+      ...trace,
+      spans: spans.slice(from, to),
+      calls,
+      agentSpend: agentSpendOf(spans, calls),
+      nextCursor: to < spans.length ? spanCursorAt(to, spans.length) : null,
+    };
   },
 });
+
+/** Throws what kept a row from being read. */
+function isRow(row: SpendRow | Error | null): row is SpendRow {
+  if (row instanceof Error) throw row;
+  return row !== null;
+}
 
 /** One span with its input, output and attributes. Throws NotFound. */
 export const getSpan = operation({

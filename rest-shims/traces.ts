@@ -1,18 +1,20 @@
 import type { Scope } from '../resolvers/scope.ts';
-import { getSpan, getTrace, ingestTraces, listTraces, type TracePage } from '../resolvers/traces.ts';
+import { getSpan, getTrace, ingestTraces, listTraces, type ReadTrace, type TracePage } from '../resolvers/traces.ts';
 import { integerFrom } from '../src/domain/catalog/numbers.ts';
 import { InvalidInput, type Issue } from '../src/domain/errors.ts';
-import { usdNumber } from '../src/domain/money.ts';
+import { type Usd, usdNumber } from '../src/domain/money.ts';
 import { msBetween } from '../src/domain/traces/assemble-trace.ts';
+import type { AgentSpend, CallSpend } from '../src/domain/traces/call-spend.ts';
 import { type ContentView, contentViewOf } from '../src/domain/traces/content-view.ts';
 import type { Span, SpanHead } from '../src/domain/traces/span.ts';
-import type { Trace, TraceAgent, TraceSummary } from '../src/domain/traces/trace.ts';
+import type { TraceAgent, TraceSummary } from '../src/domain/traces/trace.ts';
 import { isTruncated } from '../src/domain/traces/truncate.ts';
 import { encodeOtlpSuccess } from '../src/wire/otlp/answer.ts';
-import { query, text } from './query.ts';
+import { integer, query, text, textUpTo } from './query.ts';
 import { type HttpAnswer, type HttpRequest, json, type RouteRow, route } from './route.ts';
 
 const MAX_CURSOR_LENGTH = 512;
+const MAX_PAGE_SPANS = 500;
 /** The furthest instants a Date can hold; what lies beyond means the same. */
 const MAX_MS = 8_640_000_000_000_000n;
 /** Slower uploads would hold their memory for as long as they like. */
@@ -28,6 +30,10 @@ async function ingest(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
 
 const readListQuery = query({ start_ms: text, end_ms: text, cursor: text });
 const readTraceQuery = query({ trace_ref: text });
+const readSpanPage = query({
+  cursor: textUpTo(MAX_CURSOR_LENGTH),
+  page_size: integer({ least: 1, most: MAX_PAGE_SPANS, otherwise: 0 }),
+});
 
 function parseList({ search }: HttpRequest): Parameters<typeof listTraces>[1] {
   const sent = readListQuery(search);
@@ -67,6 +73,15 @@ const addressOf = ({ params, search }: HttpRequest) => ({
   traceRef: readTraceQuery(search).trace_ref,
 });
 
+function parseTrace(request: HttpRequest): Parameters<typeof getTrace>[1] {
+  const { cursor, page_size: pageSize } = readSpanPage(request.search);
+  return {
+    ...addressOf(request),
+    cursor: cursor === '' ? null : cursor,
+    pageSize: pageSize === 0n ? null : Number(pageSize),
+  };
+}
+
 /** ISO 8601 in UTC as Python writes it: microseconds, or no fraction when there is none. */
 function isoTime(ns: bigint): string {
   const micros = (ns / 1_000n) % 1_000_000n;
@@ -95,18 +110,27 @@ const summaryJson = (summary: TraceSummary, traceRef: string, durationMs: number
   agent_names: summary.agentNames,
   spend: summary.spend === null ? null : usdNumber(summary.spend),
   priced_calls: summary.pricedCalls,
+  // What the gateway did not make is not priced: nothing here is estimated.
+  estimated_calls: 0,
 });
 
-const agentJson = (agent: TraceAgent) => ({
+const NO_SPEND: AgentSpend = { spend: null, pricedCalls: 0 };
+
+const agentJson = (agent: TraceAgent, { spend, pricedCalls }: AgentSpend = NO_SPEND) => ({
   name: agent.name,
   parent_agent: agent.parentAgent,
   invocations: agent.invocations,
   llm_calls: agent.llmCalls,
   tool_calls: agent.toolCalls,
   duration_ms: agent.durationMs,
+  spend: spend === null ? null : usdNumber(spend),
+  priced_calls: pricedCalls,
+  estimated_calls: 0,
 });
 
-const spanJson = (span: SpanHead, traceStartNs: bigint) => ({
+const costOf = (span: SpanHead, call: CallSpend | undefined): Usd | null => span.cost ?? call?.row?.cost ?? null;
+
+const spanJson = (span: SpanHead, traceStartNs: bigint, call: CallSpend | undefined, cost = costOf(span, call)) => ({
   span_id: span.spanId,
   parent_span_id: span.parentSpanId,
   name: span.name,
@@ -122,8 +146,10 @@ const spanJson = (span: SpanHead, traceStartNs: bigint) => ({
   input_tokens: span.inputTokens,
   output_tokens: span.outputTokens,
   litellm_request_id: span.requestId,
-  spend: span.cost === null ? null : usdNumber(span.cost),
-  cost_source: span.cost === null ? null : 'gateway',
+  spend: cost === null ? null : usdNumber(cost),
+  cost_source: cost === null ? null : 'gateway',
+  spend_match: call?.match ?? null,
+  spend_log_request_id: call?.row?.id ?? null,
 });
 
 /** The form a page would show it in, beside the text itself. */
@@ -153,10 +179,11 @@ const listJson = ({ items, nextCursor }: TracePage) => ({
 });
 
 /** The summary names the ref it was asked for by, none when it was not: the reference's own way. */
-const traceJson = ({ summary, agents, spans }: Trace, askedRef: string) => ({
+const traceJson = ({ summary, agents, spans, calls, agentSpend, nextCursor }: ReadTrace, askedRef: string) => ({
   summary: summaryJson(summary, askedRef, msBetween(summary.startNs, summary.endNs)),
-  agents: agents.map(agentJson),
-  spans: spans.map((span) => spanJson(span, summary.startNs)),
+  agents: agents.map((agent) => agentJson(agent, agentSpend.get(agent.name))),
+  spans: spans.map((span) => spanJson(span, summary.startNs, calls.get(span.spanId))),
+  next_cursor: nextCursor,
 });
 
 const reads = { method: 'GET', surface: 'traces', category: null, credential: 'required', bodyLimit: 0 } as const;
@@ -188,8 +215,8 @@ export const traceRoutes: readonly RouteRow[] = [
     ...reads,
     name: 'traces.get',
     paths: ['/v1/traces/:trace_id'],
-    answers: [200, 401, 404],
-    parse: addressOf,
+    answers: [200, 400, 401, 404, 409, 422],
+    parse: parseTrace,
     run: getTrace,
     render: (trace, request) => json(traceJson(trace, addressOf(request).traceRef ?? '')),
   }),

@@ -47,8 +47,7 @@ type Draft = { -readonly [Key in keyof TraceAgent]: TraceAgent[Key] };
 function agentsOf(spans: readonly SpanHead[]): readonly TraceAgent[] {
   const byId = new Map(spans.map((span) => [span.spanId, span]));
   const agents = new Map<string, Draft>();
-  // Agent spans are often named after what they do; calls name the agent itself.
-  const nameOfAgent = new Map<string, string>();
+  const nameOf = agentOfLabel(spans);
   for (const span of spans) {
     if (span.type !== 'agent') continue;
     const agent = agents.get(span.name) ?? {
@@ -62,15 +61,29 @@ function agentsOf(spans: readonly SpanHead[]): readonly TraceAgent[] {
     agent.invocations += 1;
     agent.durationMs += msBetween(span.startNs, span.endNs);
     agents.set(span.name, agent);
-    if (span.agent !== '' && !nameOfAgent.has(span.agent)) nameOfAgent.set(span.agent, span.name);
   }
   for (const { type, agent: called } of spans) {
-    const agent = agents.get(called) ?? agents.get(nameOfAgent.get(called) ?? '');
-    if (agent === undefined || called === '') continue;
+    const agent = agents.get(nameOf(called) ?? '');
+    if (agent === undefined) continue;
     if (type === 'llm') agent.llmCalls += 1;
     if (type === 'tool') agent.toolCalls += 1;
   }
   return [...agents.values()];
+}
+
+/**
+ * Finds the agent that a span counts for by the label it names one by: agent spans are often named after what they do,
+ * while calls name the agent itself. Null when there is no such agent.
+ */
+export function agentOfLabel(spans: readonly SpanHead[]): (label: string) => string | null {
+  const names = new Set<string>();
+  const nameOfLabel = new Map<string, string>();
+  for (const { type, name, agent } of spans) {
+    if (type !== 'agent') continue;
+    names.add(name);
+    if (agent !== '' && !nameOfLabel.has(agent)) nameOfLabel.set(agent, name);
+  }
+  return (label) => (label === '' ? null : names.has(label) ? label : (nameOfLabel.get(label) ?? null));
 }
 
 /** The nearest agent above of another name. Stops at a missing parent, and at a circle. */

@@ -95,6 +95,7 @@ const summary = {
   agent_names: ['triage'],
   spend: null,
   priced_calls: 0,
+  estimated_calls: 0,
 };
 
 describe('traces.list 200', () => {
@@ -156,6 +157,8 @@ const spans = [
     litellm_request_id: null,
     spend: null,
     cost_source: null,
+    spend_match: null,
+    spend_log_request_id: null,
   },
   {
     span_id: 'b'.repeat(16),
@@ -175,6 +178,8 @@ const spans = [
     litellm_request_id: 'r-1',
     spend: null,
     cost_source: null,
+    spend_match: 'no_spend_log',
+    spend_log_request_id: null,
   },
   {
     span_id: 'c'.repeat(16),
@@ -194,10 +199,22 @@ const spans = [
     litellm_request_id: null,
     spend: null,
     cost_source: null,
+    spend_match: null,
+    spend_log_request_id: null,
   },
 ];
 const agents = [
-  { name: 'triage', parent_agent: null, invocations: 1, llm_calls: 1, tool_calls: 0, duration_ms: 2_000 },
+  {
+    name: 'triage',
+    parent_agent: null,
+    invocations: 1,
+    llm_calls: 1,
+    tool_calls: 0,
+    duration_ms: 2_000,
+    spend: null,
+    priced_calls: 0,
+    estimated_calls: 0,
+  },
 ];
 
 describe('traces.get 200', () => {
@@ -205,7 +222,7 @@ describe('traces.get 200', () => {
     const ref = refFor(app.adminKey);
     expect(await answered(app.call('GET', `/v1/traces/${TRACE_ID}?trace_ref=${ref}`))).toEqual([
       200,
-      { summary: { ...summary, trace_ref: ref }, agents, spans },
+      { summary: { ...summary, trace_ref: ref }, agents, spans, next_cursor: null },
     ]);
   });
 
@@ -213,7 +230,7 @@ describe('traces.get 200', () => {
     const team = await makeKey(app, { team_id: 'team-1' });
     await send(app, workedExample, as(team));
     const asTeam = await answered(app.call('GET', `/v1/traces/${TRACE_ID}`, undefined, as(team)));
-    expect(asTeam).toEqual([200, { summary: { ...summary, trace_ref: '' }, agents, spans }]);
+    expect(asTeam).toEqual([200, { summary: { ...summary, trace_ref: '' }, agents, spans, next_cursor: null }]);
     const [status, merged] = await answered(app.call('GET', `/v1/traces/${TRACE_ID.toUpperCase()}?trace_ref=`));
     expect(status).toBe(200);
     // The resend test above brought two more spans of this id.

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { agentSpendOf, callSpendOf } from '../../../src/domain/traces/call-spend.ts';
+import type { SpanHead } from '../../../src/domain/traces/span.ts';
+import { aSpan, aSpendRow, headOf, picos, spanId } from '../../ports/samples.ts';
+
+const call = (number: number, fields: Partial<SpanHead> = {}): SpanHead =>
+  headOf(aSpan({ spanId: spanId(number), type: 'llm', ...fields }));
+const row = (number: number, fields: Parameters<typeof aSpendRow>[0] = {}) =>
+  aSpendRow({ id: `row-${number}`, spanId: spanId(number), responseId: null, ...fields });
+const matchesOf = (...args: Parameters<typeof callSpendOf>) =>
+  [...callSpendOf(...args).values()].map(({ match, row: found }) => [match, found?.id ?? null]);
+
+describe('the books of a call', () => {
+  it('are its own row where the gateway made it', () => {
+    expect(matchesOf([call(1), call(2)], [row(1)])).toEqual([
+      ['matched', 'row-1'],
+      ['no_call_id', null],
+    ]);
+  });
+
+  it('are the row of the answer it names, else that of the gateway call right below it', () => {
+    const rows = [row(8, { responseId: 'r-8' }), row(9)];
+    const spans = [
+      call(1, { requestId: 'r-8' }),
+      call(2),
+      call(3, { requestId: 'unheard of' }),
+      call(8),
+      call(9, { parentSpanId: spanId(2) }),
+    ];
+    expect(matchesOf(spans, rows)).toEqual([
+      ['matched', 'row-8'],
+      ['matched', 'row-9'],
+      ['no_spend_log', null],
+      ['matched', 'row-8'],
+      ['matched', 'row-9'],
+    ]);
+  });
+
+  it('are nobody knows which when there are several', () => {
+    const retried = [call(1), call(8, { parentSpanId: spanId(1) }), call(9, { parentSpanId: spanId(1) })];
+    expect(matchesOf(retried, [row(8), row(9)])[0]).toEqual(['ambiguous', null]);
+    const twice = [row(8, { responseId: 'r' }), row(9, { responseId: 'r' })];
+    expect(matchesOf([call(1, { requestId: 'r' })], twice)).toEqual([['ambiguous', null]]);
+  });
+
+  it('are kept of calls of models alone', () => {
+    const types = ['agent', 'tool', 'embedding', 'reranker', 'llm'] as const;
+    const spans = types.map((type, place) => call(place + 1, { type }));
+    expect([...callSpendOf(spans, []).keys()]).toEqual([3, 4, 5].map(spanId));
+  });
+});
+
+it('an agent has spent each row once, also under the label its calls name it by', () => {
+  const spans = [
+    call(1, { type: 'agent', name: 'run triage', agent: 'triage' }),
+    call(2, { agent: 'triage' }),
+    call(3, { agent: 'run triage', parentSpanId: spanId(2) }),
+    call(4, { agent: 'triage' }),
+    call(5, { agent: 'nobody' }),
+    call(6, { agent: '' }),
+  ];
+  const rows = [
+    row(3, { cost: picos(5n) }),
+    row(4, { cost: picos(7n) }),
+    row(5, { cost: picos(11n) }),
+    row(6, { cost: picos(13n) }),
+  ];
+  expect(agentSpendOf(spans, callSpendOf(spans, rows))).toEqual(
+    new Map([['run triage', { spend: picos(12n), pricedCalls: 2 }]]),
+  );
+  const unpriced = callSpendOf(spans, [row(4, { cost: null })]);
+  expect(agentSpendOf(spans, unpriced)).toEqual(new Map());
+});
