@@ -50,7 +50,8 @@ export async function getObject(scope: Scope, kind: ObjectKind, id: string): Pro
 export function placeOf(scope: Scope, { kind, id, deploymentId }: UpstreamObject): Place {
   const deployment = scope.platform.objects.deployment(deploymentId);
   if (deployment !== null) return { deployment, model: deployment.modelGroup };
-  throw new NotFound(kind, id, `${MISSING[kind](id)} The deployment it was kept at is no longer configured.`);
+  const missing = MISSING[kind](id).replace(/\.$/, '');
+  throw new NotFound(kind, id, `${missing}. The deployment it was kept at is no longer configured.`);
 }
 
 /** One call about something kept. */

@@ -1,0 +1,94 @@
+import { expect, it } from 'vitest';
+import { createFile } from '../../../resolvers/files.ts';
+import { createBatch, listBatches } from '../../../resolvers/batches.ts';
+import type { Scope } from '../../../resolvers/scope.ts';
+import { bytesOf } from '../../../src/domain/bytes.ts';
+import { Unavailable } from '../../../src/domain/errors.ts';
+import type { PassThrough } from '../../../src/domain/upstream-objects/pass-through.ts';
+import type { UpstreamObject } from '../../../src/domain/upstream-objects/upstream-object.ts';
+import { fieldsOf, readForm } from '../../../src/wire/multipart/form.ts';
+import { aCaller, aDeployment } from '../../support/chat.ts';
+
+const DEPLOYMENT = aDeployment();
+const FILE: UpstreamObject = {
+  id: 'file-1',
+  kind: 'file',
+  deploymentId: DEPLOYMENT.id,
+  upstreamId: 'up-lines',
+  owner: { teamId: '', keyHash: aCaller().keyHash },
+  createdAt: new Date(0),
+  purpose: 'batch',
+  shown: null,
+};
+
+/** A platform whose store takes nothing, and what it had the upstream do. */
+function aHouse(differing: { readonly found?: UpstreamObject | null; readonly known?: boolean } = {}) {
+  const done: string[] = [];
+  const settled: string[] = [];
+  const objects = {
+    placeFor: () => ({ deployment: DEPLOYMENT, model: 'm' }),
+    deployment: () => (differing.known === false ? null : DEPLOYMENT),
+    upstreamModelAt: () => 'up-1',
+    pass: (_caller: unknown, _deployment: unknown, { action, path }: PassThrough) => {
+      done.push(`${action.method} ${path}`);
+      const body = Buffer.from(JSON.stringify({ id: 'up-1', object: action.kind }));
+      return Promise.resolve({ exchange: { bytes: bytesOf(body) }, settle: (end: string) => settled.push(end) });
+    },
+  };
+  const refuse = () => Promise.reject(new Unavailable('The database is away.'));
+  const upstreamObjects = {
+    add: refuse,
+    find: () => Promise.resolve(differing.found ?? null),
+    list: () => Promise.resolve(differing.found ? [differing.found] : []),
+    findAtUpstream: () => Promise.resolve([]),
+  };
+  const platform = {
+    objects,
+    stores: { upstreamObjects },
+    fileLimits: { file: null, batchFile: null },
+    ids: { uuid: () => 'a-b' },
+    clock: { now: () => new Date(0) },
+  };
+  const scope = { platform, caller: aCaller(), signal: new AbortController().signal } as unknown as Scope;
+  return { scope, done, settled };
+}
+
+const CALL = { callId: null, parent: null };
+
+it('a file that cannot be remembered is deleted again, and the caller is told', async () => {
+  const part = (name: string, more: string, text: string): string =>
+    `--b\r\nContent-Disposition: form-data; name="${name}"${more}\r\n\r\n${text}\r\n`;
+  const bytes = Buffer.from(`${part('purpose', '', 'evals')}${part('file', '; filename="a"', 'x')}--b--`);
+  const form = readForm(bytes, 'multipart/form-data; boundary=b');
+  const { scope, done, settled } = aHouse();
+  const draft = { form, fields: fieldsOf(form), without: [], model: null, provider: null, ...CALL };
+  await expect(createFile(scope, draft)).rejects.toThrow('The database is away.');
+  expect([done, settled]).toEqual([
+    ['POST /files', 'DELETE /files/up-1'],
+    ['completed', 'completed'],
+  ]);
+});
+
+const BATCH = { input_file_id: 'file-1', endpoint: '/v1/embeddings', completion_window: '24h' };
+const DRAFT = { bytes: Buffer.from(JSON.stringify(BATCH)), body: BATCH, without: [], ...CALL };
+
+it('a batch that cannot be remembered is cancelled again', async () => {
+  const { scope, done } = aHouse({ found: FILE });
+  await expect(createBatch(scope, DRAFT)).rejects.toThrow('The database is away.');
+  expect(done).toEqual(['POST /batches', 'POST /batches/up-1/cancel']);
+});
+
+it('what is at a deployment that is gone cannot be reached, and is shown as it was', async () => {
+  const { scope, done } = aHouse({ found: FILE, known: false });
+  await expect(createBatch(scope, DRAFT)).rejects.toThrow(
+    'No such File object: file-1. The deployment it was kept at is no longer configured.',
+  );
+  const batch = { ...FILE, id: 'batch_1', kind: 'batch', shown: { id: 'up-2', status: 'validating' } } as const;
+  const gone = aHouse({ found: batch, known: false });
+  const page = { after: null, limit: 10, oldestFirst: false };
+  expect(await listBatches(gone.scope, page)).toEqual({
+    data: [{ id: 'batch_1', status: 'validating' }],
+    hasMore: false,
+  });
+  expect([...done, ...gone.done]).toEqual([]);
+});
