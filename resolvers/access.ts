@@ -73,7 +73,7 @@ export const traceWriter: Access = {
 export const objectReader: Access = {
   name: 'objectReader',
   description:
-    'Every key, for the files and batches it may see: admins all, team keys their team, other keys their own.',
+    'Every key, for the files, batches and responses it may see: admins all, team keys their team, other keys their own.',
   check(caller) {
     known(caller);
   },
@@ -82,10 +82,10 @@ export const objectReader: Access = {
 /** Every credential but a read-only administrator's. */
 export const objectWriter: Access = {
   name: 'objectWriter',
-  description: 'Every key except read-only administrators, for the files and batches it may see.',
+  description: 'Every key except read-only administrators, for the files, batches and responses it may see.',
   check(caller) {
     const { role } = known(caller);
     if (role === 'proxy_admin_viewer')
-      throw new Forbidden('Read-only administrators cannot change files and batches.', 'proxy_admin');
+      throw new Forbidden('Read-only administrators cannot change files, batches and responses.', 'proxy_admin');
   },
 };

@@ -37,17 +37,24 @@ const OBJECT_LIMIT = 1024 * 1024;
 const MISSING: Readonly<Record<ObjectKind, (id: string) => string>> = {
   file: (id) => `No such File object: ${id}`,
   batch: (id) => `No batch found with id '${id}'.`,
+  response: (id) => `Response with id '${id}' not found.`,
 };
+
+/** That there is nothing of a kind with an id, or nothing the caller may know of. */
+export const noObject = (kind: ObjectKind, id: string): NotFound => new NotFound(kind, id, MISSING[kind](id));
 
 /** The object behind an id of ours. Throws NotFound when there is none that the caller may see. */
 export async function getObject(scope: Scope, kind: ObjectKind, id: string): Promise<UpstreamObject> {
   const object = await scope.platform.stores.upstreamObjects.find(id);
   if (object?.kind === kind && mayRead(visibilityOf(callerOf(scope)), object.owner)) return object;
-  throw new NotFound(kind, id, MISSING[kind](id));
+  throw noObject(kind, id);
 }
 
 /** Where an object is. Throws NotFound when its deployment is no longer configured. */
-export function placeOf(scope: Scope, { kind, id, deploymentId }: UpstreamObject): Place {
+export function placeOf(
+  scope: Scope,
+  { kind, id, deploymentId }: Pick<UpstreamObject, 'kind' | 'id' | 'deploymentId'>,
+): Place {
   const deployment = scope.platform.objects.deployment(deploymentId);
   if (deployment !== null) return { deployment, model: deployment.modelGroup };
   const missing = MISSING[kind](id).replace(/\.$/, '');

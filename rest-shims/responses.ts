@@ -1,13 +1,28 @@
-import { createResponse } from '../resolvers/responses.ts';
+import {
+  cancelResponse,
+  createResponse,
+  deleteResponse,
+  getResponse,
+  listResponseItems,
+  type NamedResponse,
+  type ResponseCall,
+} from '../resolvers/responses.ts';
 import type { Scope } from '../resolvers/scope.ts';
-import type { ByteSink, ByteStream } from '../src/domain/bytes.ts';
-import { DomainError } from '../src/domain/errors.ts';
-import { RESPONSES } from '../src/domain/inference/endpoint.ts';
+import { type ByteSink, type ByteStream, collect } from '../src/domain/bytes.ts';
+import { DomainError, InvalidInput, UpstreamFailed } from '../src/domain/errors.ts';
+import { RESPONSES, RESPONSES_COMPACT } from '../src/domain/inference/endpoint.ts';
+import { isObject, parseJson } from '../src/wire/json/fields.ts';
 import { asBuffer } from '../src/wire/json/members.ts';
+import { shownResponse } from '../src/wire/responses/rename.ts';
 import { proxyError, statusOf } from './errors.ts';
-import { callThrough, type ModelDoor, openAiDoor } from './model-call.ts';
+import { calling } from './kept.ts';
+import { callFactsOf, callThrough, headOf, type ModelDoor, openAiDoor } from './model-call.ts';
 import type { HttpAnswer, HttpRequest, RouteRow } from './route.ts';
 
+/** Most bytes of what is said of a response. */
+const ANSWER_LIMIT = 64 * 1024 * 1024;
+
+const compactDoor: ModelDoor = { ...openAiDoor(RESPONSES_COMPACT), call: createResponse };
 const door: ModelDoor = {
   ...openAiDoor(RESPONSES),
   call: createResponse,
@@ -59,12 +74,63 @@ function errorEvent(failure: Error, number: number): Uint8Array {
   return Buffer.from(`event: error\ndata: ${JSON.stringify(data)}\n\n`);
 }
 
+const named = (request: HttpRequest): NamedResponse => {
+  const query = new URLSearchParams(request.search);
+  if (query.get('stream') === 'true') {
+    const message = '/responses: A response is given whole here: leave stream out.';
+    throw new InvalidInput(message, [{ path: ['query', 'stream'], rule: 'unsupported', message }]);
+  }
+  query.delete('stream');
+  const text = query.toString();
+  return { id: request.params['id'] ?? '', query: text === '' ? '' : `?${text}`, ...callFactsOf(request) };
+};
+
+/** Relays what an upstream says of a response, with the names its caller knows. */
+async function relayed(run: () => Promise<ResponseCall>, scope: Scope): Promise<HttpAnswer> {
+  const { call, idOf } = await calling(run);
+  try {
+    const bytes = (await collect(call.exchange.bytes, ANSWER_LIMIT)) ?? new Uint8Array();
+    const value = parseJson(bytes);
+    const { provider } = call.deployment;
+    if (!isObject(value))
+      throw new UpstreamFailed("The upstream's answer cannot be used: it is no JSON.", {
+        provider,
+        upstreamStatus: null,
+      });
+    // A group of many names does not say which one was asked.
+    const model = call.modelGroup.includes('*') ? String(value['model']) : call.modelGroup;
+    const shown = shownResponse(bytes, value, { model, idOf });
+    call.settle('completed');
+    return { head: headOf(call, scope), body: { kind: 'bytes', bytes: shown, contentType: 'application/json' } };
+  } catch (failure) {
+    call.settle('failed', failure instanceof Error ? failure : undefined);
+    throw failure;
+  }
+}
+
+const BASES = ['/v1/responses', '/responses', '/openai/v1/responses'] as const;
+const under = (tail: string): RouteRow['paths'] => [`${BASES[0]}${tail}`, `${BASES[1]}${tail}`, `${BASES[2]}${tail}`];
+
+function keptRow(
+  facts: Pick<RouteRow, 'name' | 'method' | 'paths' | 'answers'>,
+  run: (scope: Scope, response: NamedResponse) => Promise<ResponseCall>,
+): RouteRow {
+  return {
+    ...facts,
+    surface: 'proxy',
+    category: 'llm',
+    credential: 'required',
+    bodyLimit: facts.method === 'POST' ? 1024 * 1024 : 0,
+    handle: (request, scope) => relayed(async () => await run(scope, named(request)), scope),
+  };
+}
+
 /** OpenAI's Responses API, for every model. */
 export const responseRoutes: readonly RouteRow[] = [
   {
     name: 'responses.create',
     method: 'POST',
-    paths: ['/v1/responses', '/responses', '/openai/v1/responses'],
+    paths: BASES,
     surface: 'proxy',
     category: 'llm',
     credential: 'required',
@@ -73,4 +139,31 @@ export const responseRoutes: readonly RouteRow[] = [
     hot: true,
     handle: answer,
   },
+  {
+    name: 'responses.compact',
+    method: 'POST',
+    paths: under('/compact'),
+    surface: 'proxy',
+    category: 'llm',
+    credential: 'required',
+    answers: [200, 400, 401, 403, 422, 429, 500, 503],
+    bodyLimit: 'setting',
+    handle: (request, scope) => callThrough(compactDoor, request, scope),
+  },
+  keptRow(
+    { name: 'responses.get', method: 'GET', paths: under('/:id'), answers: [200, 400, 401, 404, 500] },
+    getResponse,
+  ),
+  keptRow(
+    { name: 'responses.delete', method: 'DELETE', paths: under('/:id'), answers: [200, 401, 403, 404, 500] },
+    deleteResponse,
+  ),
+  keptRow(
+    { name: 'responses.inputItems', method: 'GET', paths: under('/:id/input_items'), answers: [200, 401, 404, 500] },
+    listResponseItems,
+  ),
+  keptRow(
+    { name: 'responses.cancel', method: 'POST', paths: under('/:id/cancel'), answers: [200, 401, 403, 404, 500] },
+    cancelResponse,
+  ),
 ];

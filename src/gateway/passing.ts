@@ -72,9 +72,11 @@ export function createPassing({ deployments, providers, routeOf, ledger, tools }
   };
 }
 
+const WORDS = { file: 'files', batch: 'batches', response: 'responses' } as const;
+
 function noPlace({ kind, model, provider }: Wanted): Unsupported {
   const path = OBJECT_PATHS[kind];
-  const what = kind === 'file' ? 'files' : 'batches';
+  const what = WORDS[kind];
   if (model !== null) return new Unsupported(`${path}: The provider of the model ${model} keeps no ${what}.`);
   if (provider !== null)
     return new Unsupported(`${path}: No model of the provider ${provider} that this key may call keeps ${what}.`);

@@ -104,8 +104,7 @@ async function answeredBack(
   const head = { status: exchange.status, headers: exchange.headers };
   if (exchange.streaming) {
     const writer = inbound.writer(about);
-    const ended = (): void => followUp?.made(writer.whole?.());
-    return streamedExchange(head, translatedStream(exchange.bytes, outbound.reader(), writer, { failed, ended }), {
+    return streamedExchange(head, translatedStream(exchange.bytes, outbound.reader(), writer, { failed }), {
       outcome: () => named(exchange.outcome(), request),
       deltas: () => exchange.deltas(),
     });
@@ -115,7 +114,6 @@ async function answeredBack(
   const failure = steps.find((step) => step.kind === 'failure');
   if (failure !== undefined) throw failed(failure);
   const answer = inbound.whole(steps, about);
-  followUp?.made(answer);
   return wholeExchange(head, {
     bytes: Buffer.from(JSON.stringify(answer)),
     outcome: named(exchange.outcome(), request),

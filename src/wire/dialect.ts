@@ -50,8 +50,6 @@ export interface AnswerWriter {
   write(step: AnswerStep): string;
   /** What is still to be said when the answer is complete. */
   end(): string;
-  /** The same answer whole, once it has ended, where its dialect has answers that are kept; null before. */
-  whole?(): unknown;
 }
 
 /** What an upstream's dialect must be able to do so that callers of another can be served by it. */

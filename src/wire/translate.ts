@@ -26,8 +26,6 @@ type Failure = Extract<AnswerStep, { kind: 'failure' }>;
 interface Translation {
   /** What the answer's own words of failure mean. */
   readonly failed: (step: Failure) => Error;
-  /** Told when the answer is complete. */
-  readonly ended?: () => void;
 }
 
 /**
@@ -38,7 +36,7 @@ export function translatedStream(
   source: ByteStream,
   reader: AnswerReader,
   writer: AnswerWriter,
-  { failed, ended }: Translation,
+  { failed }: Translation,
 ): ByteStream {
   const events = createEventBuffer();
   return {
@@ -60,9 +58,7 @@ export function translatedStream(
         chunk: (bytes) => over || write(events.add(bytes)),
         done() {
           if (!over) write(events.rest(), () => writer.end());
-          if (over) return;
-          ended?.();
-          sink.done();
+          if (!over) sink.done();
         },
         fail(error) {
           if (!over) sink.fail(error);

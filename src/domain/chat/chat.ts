@@ -65,14 +65,12 @@ export interface ModelRequest {
   readonly followUp?: FollowUp;
 }
 
-/** How an answer that its caller may come back to is named and kept. */
+/** How an answer that its caller may come back to is named. */
 export interface FollowUp {
   /** The id of an answer put into words here, because its upstream speaks another dialect. */
   readonly ownId: string;
   /** The id under which the caller sees what a deployment's upstream keeps. */
   shownId(deploymentId: string, upstreamId: string): string;
-  /** Told of an answer put into words here, whole, once it has ended. */
-  made(answer: unknown): void;
 }
 
 /** One step of an answer, typed. A stream ends after `finish`, `usage` or `failure`. */

@@ -16,7 +16,7 @@ export interface ObjectAction {
 }
 
 /** Where each kind is kept, here and under an upstream's base address. */
-export const OBJECT_PATHS = { file: '/files', batch: '/batches' } as const;
+export const OBJECT_PATHS = { file: '/files', batch: '/batches', response: '/responses' } as const;
 
 const READS = { makes: false, billed: 'never' } as const;
 
@@ -70,4 +70,30 @@ export const CANCEL_BATCH: ObjectAction = {
   method: 'POST',
   callType: 'acancel_batch',
   ...READS,
+};
+
+const OF_RESPONSE = { kind: 'response', ...READS } as const;
+export const GET_RESPONSE: ObjectAction = {
+  name: 'responses.get',
+  method: 'GET',
+  callType: 'aget_responses',
+  ...OF_RESPONSE,
+};
+export const LIST_RESPONSE_ITEMS: ObjectAction = {
+  name: 'responses.input_items',
+  method: 'GET',
+  callType: 'alist_input_items',
+  ...OF_RESPONSE,
+};
+export const DELETE_RESPONSE: ObjectAction = {
+  name: 'responses.delete',
+  method: 'DELETE',
+  callType: 'adelete_responses',
+  ...OF_RESPONSE,
+};
+export const CANCEL_RESPONSE: ObjectAction = {
+  name: 'responses.cancel',
+  method: 'POST',
+  callType: 'acancel_responses',
+  ...OF_RESPONSE,
 };

@@ -1,10 +1,10 @@
 import type { Owner, Visibility } from '../caller.ts';
 
 /** What callers have an upstream keep for them. */
-export type ObjectKind = 'file' | 'batch';
+export type ObjectKind = 'file' | 'batch' | 'response';
 
 /** How ids of each kind begin, ours as the upstream's. */
-const PREFIXES: Readonly<Record<ObjectKind, string>> = { file: 'file-', batch: 'batch_' };
+const PREFIXES: Readonly<Record<ObjectKind, string>> = { file: 'file-', batch: 'batch_', response: 'resp_' };
 
 /**
  * A thing that is kept at an upstream, under the id that only we give out. The upstream's own id never leaves: all

@@ -31,11 +31,11 @@ const READ = new Set([
   'user',
   'safety_identifier',
   'metadata',
-  'store',
 ]);
 
 /** Members without which the answer is still the one asked for. */
 const HINTS = new Set([
+  'store',
   'service_tier',
   'prompt_cache_key',
   'prompt_cache_retention',
@@ -51,6 +51,7 @@ const INCLUDED =
 /** Whether a member asks for what happens anyway. */
 const ASKS_NOTHING: Readonly<Record<string, (value: unknown) => boolean>> = {
   background: (value) => value === false,
+  store: (value) => value === false,
   top_logprobs: (value) => value === 0,
   truncation: (value) => value === 'disabled',
   include: (value) => list(value).every((one) => typeof one === 'string' && INCLUDED.test(one)),

@@ -41,7 +41,8 @@ export function responseObject(about: AnswerAbout, state: ResponseState): Readon
     reasoning: { effort: null, summary: null, ...reasoning },
     safety_identifier: said('safety_identifier', null),
     service_tier: said('service_tier', 'auto'),
-    store: said('store', true),
+    // Nothing is kept here to come back to.
+    store: false,
     temperature: said('temperature', 1),
     text: { format: { type: 'text' }, verbosity: 'medium', ...text },
     tool_choice: said('tool_choice', 'auto'),

@@ -89,7 +89,7 @@ describe('batches.cancel', () => {
   it('403: a read-only administrator', async () => {
     const { id } = await aBatch();
     const key = await newKey(app, { user_role: 'proxy_admin_viewer' });
-    const message = 'Read-only administrators cannot change files and batches.';
+    const message = 'Read-only administrators cannot change files, batches and responses.';
     expect(await answerOf(await send(app, 'POST', `/v1/batches/${id}/cancel`, { key }))).toEqual(
       refusal(403, message, { type: 'auth_error', param: 'None' }),
     );

@@ -270,7 +270,7 @@ describe('files.delete', () => {
   it('403: a read-only administrator', async () => {
     const { id } = await upload(app);
     const key = await newKey(app, { user_role: 'proxy_admin_viewer' });
-    const message = 'Read-only administrators cannot change files and batches.';
+    const message = 'Read-only administrators cannot change files, batches and responses.';
     const refused = refusal(403, message, { type: 'auth_error', param: 'None' });
     expect(await answerOf(await send(app, 'DELETE', `/v1/files/${id}`, { key }))).toEqual(refused);
     expect((await send(app, 'GET', `/v1/files/${id}`, { key })).status).toBe(200);

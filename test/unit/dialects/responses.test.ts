@@ -85,6 +85,7 @@ describe('a response in neutral words', () => {
     ['top_logprobs', 3, 'essential'],
     ['include', ['message.output_text.logprobs'], 'essential'],
     ['something_new', 1, 'essential'],
+    ['store', true, 'hint'],
     ['truncation', 'auto', 'hint'],
     ['service_tier', 'flex', 'hint'],
     ['prompt_cache_key', 'k', 'hint'],
@@ -112,7 +113,7 @@ describe('a response in neutral words', () => {
     ['metadata', { a: 'b' }],
     ['litellm_metadata', { a: 'b' }],
     ['text', { verbosity: 'medium' }],
-    ['store', true],
+    ['store', false],
   ])('what asks for nothing, or speaks to the gateway, is not: %s %j', (member, value) => {
     expect(through({ model: 'm', input: 'x', [member]: value }).lost).toEqual([]);
   });

@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+import { aTrace, left } from '../inference/left.ts';
+
+let app: TestApp;
+let upstream: FaultServer;
+let key: Record<string, string>;
+/** The id of a response of that key's. */
+let id: string;
+
+beforeAll(async () => {
+  upstream = await startFaultServer();
+  const params = { api_base: `${upstream.url}/v1`, api_key: 'sk-upstream-credential-0123456789' };
+  app = await startApp({
+    config: {
+      model_list: [
+        {
+          model_name: 'thinker',
+          litellm_params: { model: 'openai/up-1', ...params, use_chat_completions_api: false },
+        },
+        { model_name: 'chats', litellm_params: { model: 'openai/up-2', ...params } },
+      ],
+    },
+  });
+  key = await newKey({});
+  answerWith(200, RESPONSE);
+  const made = await app.call('POST', '/v1/responses', { model: 'thinker', input: 'Hello', background: true }, key);
+  ({ id } = (await made.json()) as { id: string });
+});
+
+afterAll(async () => {
+  await app.stop();
+  await upstream.stop();
+});
+
+const RESPONSE = { id: 'resp_up', object: 'response', status: 'queued', model: 'up-1', output: [] };
+const ITEMS = { object: 'list', data: [{ id: 'msg_1', type: 'message' }], first_id: 'msg_1', has_more: false };
+
+function answerWith(status: number, body: unknown): void {
+  upstream.answer((response) => {
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(typeof body === 'string' ? body : JSON.stringify(body));
+  });
+}
+
+async function newKey(draft: object): Promise<Record<string, string>> {
+  const made = await app.call('POST', '/key/generate', draft);
+  return { authorization: `Bearer ${((await made.json()) as { key: string }).key}` };
+}
+
+async function ask(method: string, path: string, headers: Record<string, string> = key) {
+  const response = await app.call(method, path, undefined, headers);
+  return { status: response.status, body: (await response.json()) as unknown };
+}
+
+const refusal = (status: number, error: object) => ({
+  status,
+  body: { error: { param: null, code: String(status), ...error } },
+});
+
+describe.each([
+  {
+    name: 'responses.get',
+    method: 'GET',
+    tail: '',
+    answer: RESPONSE,
+    shown: { ...RESPONSE, model: 'thinker' },
+    callType: 'aget_responses',
+  },
+  {
+    name: 'responses.delete',
+    method: 'DELETE',
+    tail: '',
+    answer: { id: 'resp_up', object: 'response', deleted: true },
+    shown: { object: 'response', deleted: true },
+    callType: 'adelete_responses',
+  },
+  {
+    name: 'responses.inputItems',
+    method: 'GET',
+    tail: '/input_items',
+    answer: ITEMS,
+    shown: ITEMS,
+    callType: 'alist_input_items',
+  },
+  {
+    name: 'responses.cancel',
+    method: 'POST',
+    tail: '/cancel',
+    answer: { ...RESPONSE, status: 'cancelled' },
+    shown: { ...RESPONSE, status: 'cancelled', model: 'thinker' },
+    callType: 'acancel_responses',
+  },
+])('$name', ({ method, tail, answer, shown, callType }) => {
+  const seen = (): object => ('id' in answer ? { ...shown, id } : shown);
+
+  it.each(['/v1/responses', '/responses', '/openai/v1/responses'])(
+    '200: what the upstream keeps (%s)',
+    async (base) => {
+      answerWith(200, answer);
+      const { traceId, headers } = aTrace();
+      const query = method === 'GET' ? '?include=message.input_image.image_url&limit=2' : '';
+      expect(await ask(method, `${base}/${id}${tail}${query}`, { ...key, ...headers })).toEqual({
+        status: 200,
+        body: seen(),
+      });
+      expect(upstream.received.at(-1)?.path).toBe(`/v1/responses/resp_up${tail}${query}`);
+      expect(await left(app, traceId)).toMatchObject([{ spendRow: { callType, costUsd: '0', status: 'SUCCESS' } }]);
+    },
+  );
+
+  it('401: a key nobody knows', async () => {
+    const { status } = await ask(method, `/v1/responses/${id}${tail}`, { authorization: 'Bearer sk-nobody-knows' });
+    expect(status).toBe(401);
+  });
+
+  it("404: another's, an id that means nothing, one of an answer that nobody keeps", async () => {
+    answerWith(200, { id: 'chat', choices: [{ message: { content: 'Hi' }, finish_reason: 'stop' }] });
+    const made = await app.call('POST', '/v1/responses', { model: 'chats', input: 'Hello' }, key);
+    const own = (await made.json()) as { id: string; store: boolean };
+    expect(own).toMatchObject({ id: expect.stringMatching(/^resp_[0-9a-f]{32}$/), store: false });
+    const calls = upstream.received.length;
+    const missing = (of: string) =>
+      refusal(404, { message: `Response with id '${of}' not found.`, type: 'not_found_error' });
+    for (const of of [own.id, 'resp_up']) expect(await ask(method, `/v1/responses/${of}${tail}`)).toEqual(missing(of));
+    expect(await ask(method, `/v1/responses/${id}${tail}`, await newKey({}))).toEqual(missing(id));
+    expect(upstream.received.length).toBe(calls);
+  });
+
+  it('404: one that its upstream no longer has', async () => {
+    answerWith(404, { error: { message: 'gone', type: 'invalid_request_error' } });
+    const message = 'litellm.NotFoundError: NotFoundError: OpenAIException - gone';
+    expect(await ask(method, `/v1/responses/${id}${tail}`)).toEqual(
+      refusal(404, { message, type: 'invalid_request_error' }),
+    );
+  });
+
+  it('500: an answer that is none', async () => {
+    answerWith(200, '<html>');
+    const { traceId, headers } = aTrace();
+    expect(await ask(method, `/v1/responses/${id}${tail}`, { ...key, ...headers })).toEqual(
+      refusal(500, {
+        message: "The upstream's answer cannot be used: it is no JSON.",
+        type: 'internal_server_error',
+      }),
+    );
+    expect(await left(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE' } }]);
+  });
+});
+
+describe.each([
+  ['responses.delete', 'DELETE', ''],
+  ['responses.cancel', 'POST', '/cancel'],
+])('%s', (_name, method, tail) => {
+  it('403: a read-only administrator', async () => {
+    const message = 'Read-only administrators cannot change files, batches and responses.';
+    const viewer = await newKey({ user_role: 'proxy_admin_viewer' });
+    expect(await ask(method, `/v1/responses/${id}${tail}`, viewer)).toEqual(
+      refusal(403, { message, type: 'auth_error', param: 'None' }),
+    );
+  });
+});
+
+it('responses.get 400: a stream of a response that is kept', async () => {
+  expect(await ask('GET', `/v1/responses/${id}?stream=true`)).toEqual(
+    refusal(400, {
+      message: '/responses: A response is given whole here: leave stream out.',
+      type: 'invalid_request_error',
+      param: 'stream',
+    }),
+  );
+});
+
+it('responses.compact 400: a model that nobody there can compact for', async () => {
+  for (const model of ['chats', 'demo']) {
+    const response = await app.call('POST', '/v1/responses/compact', { model, input: 'x' });
+    expect([response.status, await response.json()]).toMatchObject([
+      400,
+      { error: { message: expect.stringMatching(/^\/responses\/compact: The /), code: '400' } },
+    ]);
+  }
+});
