@@ -24,8 +24,11 @@ export interface HotLane {
 
 /** Bytes taken of a client that sends on while its request is being answered. */
 const AHEAD_LIMIT = 64 * 1024;
-/** A body beyond this is Node's to read, which pauses its client where ours only waits. */
-const BODY_LIMIT = 1024 * 1024;
+/**
+ * A body beyond this is Node's to read, which pauses a client until its key is known to be good; ours is read before
+ * that, and may not be much more than what Node takes in the meantime.
+ */
+const BODY_LIMIT = 128 * 1024;
 const TIMED_OUT = 'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n';
 const NO_BYTES: Buffer = Buffer.alloc(0);
 const ignore = (): void => {};

@@ -84,6 +84,7 @@ describe('the hot lane', () => {
     post('/hot', 'abc', 'Connection: keep-alive\r\n') + post('/hot', 'x'.repeat(200_000)) + post('/hot', 'y'),
     post('/hot', 'abc', 'connection: close\r\n'),
     post('/hot', 'x'.repeat(1_200_000)) + post('/hot', 'y'),
+    post('/hot', 'x'.repeat(131_072)) + post('/hot', 'x'.repeat(131_073)) + post('/hot', 'y'),
     post('/hot', 'abc', 'Expect: 100-continue\r\n'),
     post('/hot?x=1', 'abc'),
     post('http://x/hot', 'abc'),
