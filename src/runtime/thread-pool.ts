@@ -54,6 +54,8 @@ export function createThreadPool<Task>({
     const { job } = thread;
     thread.job = null;
     if (job === null) return;
+    // A process with nothing else to do may end.
+    thread.worker.unref();
     held = { jobs: held.jobs - 1, bytes: held.bytes - job.bytes };
     by(job);
   }
@@ -61,8 +63,6 @@ export function createThreadPool<Task>({
   function start(): Thread<Task> {
     const worker = new Worker(module, { workerData, resourceLimits: { maxOldGenerationSizeMb: heapMiB } });
     const thread: Thread<Task> = { worker, job: null };
-    // A process with nothing else to do may end.
-    worker.unref();
     worker.on('message', (answer: Answer) => {
       settle(thread, (job) =>
         'failure' in answer ? job.reject(errorFrom(answer.failure)) : job.resolve(answer.result),
@@ -89,6 +89,7 @@ export function createThreadPool<Task>({
     const job = thread === null ? undefined : queue.shift();
     if (thread === null || job === undefined) return;
     thread.job = job;
+    thread.worker.ref();
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a rule for windows; this is a thread.
     thread.worker.postMessage(job.task);
     next();

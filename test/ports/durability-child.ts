@@ -1,5 +1,6 @@
 import { openStores } from '../../src/persistence/orm.ts';
 import type { StoresOptions } from '../../src/persistence/stores.ts';
+import { anExport } from './an-export.ts';
 import { TEAM_KEY, aKey, aSpan, aSpendRow, spanId } from './samples.ts';
 
 // Stores one of everything, says so at once, and then waits to be killed.
@@ -10,5 +11,6 @@ await stores.keys.add(aKey());
 await stores.spend.append([aSpendRow()]);
 const spans = Array.from({ length: 700 }, (_, position) => aSpan({ spanId: spanId(position + 1) }));
 await stores.traces.ingest([{ owner: TEAM_KEY, spans }]);
+await stores.traces.ingestExport(TEAM_KEY, anExport(2, 'in a body'));
 process.stdout.write('stored\n');
 setInterval(() => {}, 60_000);

@@ -4,11 +4,15 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Stores } from '../../src/persistence/stores.ts';
 import { traceRefOf } from '../../src/persistence/trace-ref.ts';
+import { aTracePacker } from '../support/trace-packer.ts';
+import { anExport } from './an-export.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
 import { TEAM_KEY, aKey, aSpan, aSpendRow, spanId, traceId } from './samples.ts';
 
 const REF = traceRefOf(TEAM_KEY, traceId(1));
 const TRACE = { traceId: traceId(1), traceRef: REF };
+const EXPORTED = { traceId: traceId(2), traceRef: traceRefOf(TEAM_KEY, traceId(2)) };
+const bodies = aTracePacker();
 const CHILD = fileURLToPath(new URL('./durability-child.ts', import.meta.url));
 
 /** Lets another process store things and kills it the moment it says that they are stored. */
@@ -30,6 +34,7 @@ async function everything({ keys, spend, traces }: Stores): Promise<unknown> {
     spanCount: summary?.spanCount,
     heads: (await traces.listSpans([TRACE])).get(REF)?.length,
     last: await traces.findSpan([TRACE], spanId(700)),
+    exported: (await traces.findSpan([EXPORTED], spanId(1)))?.input,
   };
 }
 
@@ -40,6 +45,7 @@ const STORED = {
   spanCount: 700,
   heads: 700,
   last: aSpan({ spanId: spanId(700) }),
+  exported: 'in a body',
 };
 
 for (const engine of ENGINES)
@@ -52,7 +58,7 @@ for (const engine of ENGINES)
 
     it('has everything after a process was killed right after it was told "stored"', async () => {
       await storeAndDie(scratch);
-      expect(await everything(await scratch.open())).toEqual(STORED);
+      expect(await everything(await scratch.open({ bodies }))).toEqual(STORED);
     });
 
     it('commits what is under way before it closes, and has it when opened again', async () => {
@@ -62,10 +68,11 @@ for (const engine of ENGINES)
         stores.keys.add(aKey()),
         stores.spend.append([aSpendRow()]),
         ...spans.map((span) => stores.traces.ingest([{ owner: TEAM_KEY, spans: [span] }])),
+        stores.traces.ingestExport(TEAM_KEY, anExport(2, 'in a body')),
       ];
       await stores.close();
       await Promise.all(underWay);
-      expect(await everything(await scratch.open())).toEqual(STORED);
+      expect(await everything(await scratch.open({ bodies }))).toEqual(STORED);
     });
 
     it('says which engine it runs on, and answers a ping', async () => {

@@ -1,0 +1,18 @@
+import type { PackedExport } from '../../src/domain/traces/packed.ts';
+import { DEFAULT_OTLP_LIMITS } from '../../src/domain/traces/otlp-limits.ts';
+import { packExport } from '../../src/trace-packing.ts';
+import { START_MS, spanId, traceId } from './samples.ts';
+
+/** An export of one span of a trace of its own, read and ready to be stored. */
+export function anExport(trace: number, says: string): PackedExport {
+  const span = {
+    traceId: traceId(trace),
+    spanId: spanId(1),
+    name: 'chat demo',
+    startTimeUnixNano: `${START_MS}000000`,
+    endTimeUnixNano: `${START_MS}000000`,
+    attributes: [{ key: 'gen_ai.prompt', value: { stringValue: says } }],
+  };
+  const bytes = Buffer.from(JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] }));
+  return packExport({ bytes, contentType: 'application/json', contentEncoding: undefined }, DEFAULT_OTLP_LIMITS);
+}
