@@ -1,5 +1,5 @@
 import { LLMock } from '@copilotkit/aimock';
-import OpenAI from 'openai';
+import OpenAI, { BadRequestError, NotFoundError } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/start-app.ts';
 
@@ -71,9 +71,9 @@ describe.each(['native', 'translated'])('responses of the official SDK, %s', (mo
 
   it('refused as an error of its class', async () => {
     const asked = async () => await openai.responses.create({ model: `${model}-not`, input: 'hello' });
-    await expect(asked()).rejects.toBeInstanceOf(OpenAI.BadRequestError);
+    await expect(asked()).rejects.toBeInstanceOf(BadRequestError);
     const unknown = async () => await openai.responses.retrieve('resp_nothing');
-    await expect(unknown()).rejects.toBeInstanceOf(OpenAI.NotFoundError);
+    await expect(unknown()).rejects.toBeInstanceOf(NotFoundError);
   });
 });
 

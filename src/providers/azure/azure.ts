@@ -1,6 +1,6 @@
 import type { ModelRequest } from '../../domain/chat/chat.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
-import type { Endpoint } from '../../domain/inference/endpoint.ts';
+import { type Endpoint, RESPONSES_COMPACT } from '../../domain/inference/endpoint.ts';
 import { openAiFrame } from '../../wire/chat-completions/native.ts';
 import { upstreamRequest } from '../../wire/chat-completions/request.ts';
 import type { NativeDialect } from '../../wire/dialect.ts';
@@ -55,19 +55,20 @@ export const azureAi: Protocol = {
 function carried(deployment: Deployment, request: ModelRequest, model: string): Pick<UpstreamCall, 'headers' | 'body'> {
   const media = mediaRequest(request, model);
   if (media !== null) return { headers: headersOf(deployment, media.contentType), body: media.body };
-  const isResponse = request.endpoint.dialect === 'responses' && deployment.provider === 'azure';
+  const isResponse = isOfResponses(request.endpoint) && deployment.provider === 'azure';
   const body = isResponse ? upstreamResponseRequest(request, model) : upstreamRequest(request, model);
   return { headers: headersOf(deployment), body };
 }
 
-function dialectOf(
-  { dialect, medium }: Endpoint,
-  { provider, upstreamModel, responses }: Deployment,
-): NativeDialect | null {
+const isOfResponses = (endpoint: Endpoint): boolean =>
+  endpoint.dialect === 'responses' || endpoint === RESPONSES_COMPACT;
+
+function dialectOf(endpoint: Endpoint, { provider, upstreamModel, responses }: Deployment): NativeDialect | null {
+  const { dialect, medium } = endpoint;
   if (medium !== undefined) return MEDIA[medium];
   // Which deployments answer there, only their owner knows.
-  if (dialect === 'responses' && provider === 'azure')
-    return responses === 'only' || responses === 'also' ? RESPONSES_FRAME : null;
+  if (isOfResponses(endpoint))
+    return provider === 'azure' && (responses === 'only' || responses === 'also') ? RESPONSES_FRAME : null;
   if (dialect !== null && responses === 'only') return null;
   if (dialect !== null && dialect !== 'chat-completions' && dialect !== 'completions') return null;
   return ROUTER.test(upstreamModel) ? ROUTER_FRAME : FRAME;
@@ -81,7 +82,7 @@ function addressOf({ apiBase, options }: Deployment, model: string, { path }: En
   if (base.endsWith('/openai/v1')) return `${base}${path}${suffix}`;
   if (version !== undefined && UNVERSIONED.has(version)) return `${base}/openai/v1${path}${suffix}`;
   const versioned = `${path}?api-version=${encodeURIComponent(version ?? API_VERSION)}`;
-  if (path === '/responses') return `${base}/openai${versioned}`;
+  if (path.startsWith('/responses')) return `${base}/openai${versioned}`;
   if (base.includes('/openai/deployments/')) return `${base}${versioned}`;
   return `${base}/openai/deployments/${encodeURIComponent(model)}${versioned}`;
 }
