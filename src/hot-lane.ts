@@ -10,7 +10,7 @@ export interface LanePatience {
   readonly keepAliveTimeout: number;
   /** From a connection's beginning to its first request. */
   readonly headersTimeout: number;
-  /** To the end of a request's body. */
+  /** To the end of a request's body; and from an answer's end until a slow client must have taken it. */
   readonly requestTimeout: number;
   readonly connectionsCheckingInterval: number;
 }
@@ -118,11 +118,17 @@ class HotConnection {
       this.#socket.end(TIMED_OUT, () => this.#socket.destroy());
       this.#enter('idle');
     } else if (this.#state === 'fresh' && waitedMs > headersTimeout) this.#socket.destroy();
-    else if (this.#state === 'idle' && waitedMs > keepAliveTimeout) this.#socket.destroy();
+    else if (this.#state === 'idle' && waitedMs > (this.#sending ? requestTimeout : keepAliveTimeout))
+      this.#socket.destroy();
   }
 
   closeIfIdle(): void {
-    if (this.#state === 'idle' || this.#state === 'fresh') this.#socket.destroy();
+    if ((this.#state === 'idle' && !this.#sending) || this.#state === 'fresh') this.#socket.destroy();
+  }
+
+  /** Whether an answer that has ended is still on its way to a client that takes it slowly. */
+  get #sending(): boolean {
+    return this.#socket.writableLength > 0;
   }
 
   destroy(): void {

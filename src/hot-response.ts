@@ -109,8 +109,10 @@ export class HotResponse extends EventEmitter implements Outgoing {
     }
     this.writableFinished = true;
     this.#ended();
-    // Later, as Node's does: who ends an answer says how it ended before it hears that it is over.
-    if (this.listenerCount('close') > 0) process.nextTick(() => this.emit('close'));
+    // Later, as Node's does: who ends an answer says how it ended before it hears that it is over, and it is over only
+    // when the system has all of it.
+    if (this.#socket.writableLength > 0) this.#socket.write('', () => this.emit('close'));
+    else if (this.listenerCount('close') > 0) process.nextTick(() => this.emit('close'));
     return this;
   }
 

@@ -231,6 +231,31 @@ describe('the hot lane', () => {
     expect(await failed.promise).toBeInstanceOf(TypeError);
   });
 
+  it('is not over before a slow client has all of an answer, and is not idle either', async () => {
+    const said = Buffer.alloc(20_000_000, 'x');
+    const asked = Promise.withResolvers<Outgoing>();
+    const server = await edge((_request, response) => asked.resolve(response));
+    const socket = open(server).pause();
+    socket.write(post('/hot', 'abc'));
+    const response = await asked.promise;
+    let over = false;
+    response.once('close', () => {
+      over = true;
+    });
+    response.writeHead(200, ['content-length', String(said.length)]);
+    response.end(said);
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+    expect(over).toBe(false);
+    server.closeIdleConnections();
+    let came = 0;
+    socket.on('data', (data) => (came += data.length)).resume();
+    await expect.poll(() => came, { timeout: 10_000 }).toBeGreaterThan(said.length);
+    await expect.poll(() => over, { timeout: 10_000 }).toBe(true);
+    socket.destroy();
+  });
+
   it('closes idle connections on demand, and the others when it must', async () => {
     const asked = Promise.withResolvers<Outgoing>();
     const server = await edge((request, response) =>
