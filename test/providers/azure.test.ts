@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ModelRequest } from '../../src/domain/chat/chat.ts';
 import type { Deployment } from '../../src/domain/chat/provider.ts';
-import { EMBEDDINGS, IMAGE_GENERATIONS, RESPONSES, TRANSCRIPTIONS } from '../../src/domain/inference/endpoint.ts';
+import {
+  EMBEDDINGS,
+  IMAGE_GENERATIONS,
+  RESPONSES,
+  RESPONSES_COMPACT,
+  TRANSCRIPTIONS,
+} from '../../src/domain/inference/endpoint.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { readForm } from '../../src/wire/multipart/form.ts';
 import { aModelRequest } from '../support/chat.ts';
@@ -166,9 +172,13 @@ describe('Azure OpenAI', () => {
 
   it('answers responses where its owner says that it does', async () => {
     server.answering({ id: 'r', object: 'response', status: 'completed', model: 'x', output: [] });
-    const request = aModelRequest({ model: 'm', input: 'x' }, { endpoint: RESPONSES });
+    const request = aModelRequest({ model: 'm', input: 'x' }, { endpoint: RESPONSES, RESPONSES_COMPACT });
     await server.send(server.here('azure', { responses: 'also' }), request);
     expect(server.lastReceived().path).toBe('/openai/responses?api-version=2024-10-21');
+    const compaction = aModelRequest({ model: 'm', input: 'x' }, { endpoint: RESPONSES_COMPACT });
+    await server.send(server.here('azure', { responses: 'also' }), compaction);
+    expect(server.lastReceived().path).toBe('/openai/responses/compact?api-version=2024-10-21');
+    await expect(server.send(server.here('azure'), compaction)).rejects.toThrow('does not answer this');
     server.answering(ANSWER);
     await server.send(server.here('azure'), request);
     expect(server.lastReceived().path).toBe('/openai/deployments/up-1/chat/completions?api-version=2024-10-21');
