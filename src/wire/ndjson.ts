@@ -9,29 +9,28 @@ const LINE_LIMIT = 32 * 1024 * 1024;
 export function createLineReframer(): Reframer {
   let held: Buffer[] = [];
   let heldBytes = 0;
-  const eventsOf = (lines: string): string =>
+  const writeLines = (lines: string, write: (event: string) => void): void =>
     lines
       .split('\n')
       .map((line) => line.trim())
       .filter((line) => line !== '')
-      .map((line) => eventText(line))
-      .join('');
+      .forEach((line) => write(eventText(line)));
   return {
-    add(chunk) {
+    add(chunk, write) {
       const bytes = asBuffer(chunk);
       const last = bytes.lastIndexOf(LF);
       if (last === -1) {
         held.push(bytes);
         heldBytes += bytes.length;
         if (heldBytes > LINE_LIMIT) throw new RangeError(`a line has more than ${LINE_LIMIT} bytes`);
-        return '';
+        return;
       }
       // Cut at line ends only: a character never spans two lines.
       const whole = Buffer.concat([...held, bytes.subarray(0, last)]).toString('utf8');
       held = [bytes.subarray(last + 1)];
       heldBytes = bytes.length - last - 1;
-      return eventsOf(whole);
+      writeLines(whole, write);
     },
-    end: () => eventsOf(Buffer.concat(held).toString('utf8')),
+    end: (write) => writeLines(Buffer.concat(held).toString('utf8'), write),
   };
 }

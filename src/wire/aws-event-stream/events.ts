@@ -1,6 +1,6 @@
 import { isObject, parseJson, text } from '../json/fields.ts';
 import { eventText, type Reframer } from '../sse/reframed.ts';
-import { createMessageReader } from './messages.ts';
+import { createMessageReader, type Message } from './messages.ts';
 
 /**
  * AWS's binary event streams as server-sent events: each named by its type, its data the JSON payload. A failure becomes
@@ -9,25 +9,22 @@ import { createMessageReader } from './messages.ts';
 export function createMessageReframer(): Reframer {
   const messages = createMessageReader();
   return {
-    add: (chunk) =>
-      messages
-        .add(chunk)
-        .map(({ headers, payload }) => {
-          switch (headers[':message-type']) {
-            case 'event':
-              return eventText(oneLine(payload), headers[':event-type'] ?? null);
-            case 'exception':
-              return exceptionText(headers[':exception-type'] ?? 'exception', messageOf(payload));
-            default:
-              return exceptionText(headers[':error-code'] ?? 'error', headers[':error-message'] ?? '');
-          }
-        })
-        .join(''),
+    add: (chunk, write) => messages.add(chunk, (message) => write(eventOf(message))),
     end() {
       if (messages.waiting > 0) throw new RangeError('it ended inside a message');
-      return '';
     },
   };
+}
+
+function eventOf({ headers, payload }: Message): string {
+  switch (headers[':message-type']) {
+    case 'event':
+      return eventText(oneLine(payload), headers[':event-type'] ?? null);
+    case 'exception':
+      return exceptionText(headers[':exception-type'] ?? 'exception', messageOf(payload));
+    default:
+      return exceptionText(headers[':error-code'] ?? 'error', headers[':error-message'] ?? '');
+  }
 }
 
 /** JSON means the same without the line breaks between its values. */

@@ -2,7 +2,7 @@ import { asBuffer } from '../json/members.ts';
 import { crc32 } from './crc32.ts';
 
 /** One message of AWS's binary event streams. */
-interface Message {
+export interface Message {
   /** Its headers that are text, e.g. `:event-type`. */
   readonly headers: Readonly<Record<string, string>>;
   readonly payload: Buffer;
@@ -18,8 +18,8 @@ const LARGEST = 24 * 1024 * 1024;
 
 /** Collects chunks cut anywhere into messages. */
 export interface MessageReader {
-  /** The messages this chunk completes. Throws RangeError for a wrong length or checksum. */
-  add(chunk: Uint8Array): Message[];
+  /** Gives the messages this chunk completes. Throws RangeError for a wrong length or checksum, after those before it. */
+  add(chunk: Uint8Array, take: (message: Message) => void): void;
   /** Bytes of a message that is not complete. */
   readonly waiting: number;
 }
@@ -33,22 +33,20 @@ export function createMessageReader(): MessageReader {
     get waiting() {
       return heldBytes;
     },
-    add(chunk) {
+    add(chunk, take) {
       held.push(asBuffer(chunk));
       heldBytes += chunk.length;
       // Joined only when something can be read of it, so that a long message in many chunks is not copied each time.
-      if (heldBytes < Math.max(wanted, PRELUDE)) return [];
+      if (heldBytes < Math.max(wanted, PRELUDE)) return;
       let rest = held.length === 1 && held[0] ? held[0] : Buffer.concat(held);
-      const messages: Message[] = [];
       wanted = lengthOf(rest);
       while (wanted > 0 && rest.length >= wanted) {
-        messages.push(readMessage(rest.subarray(0, wanted)));
+        take(readMessage(rest.subarray(0, wanted)));
         rest = rest.subarray(wanted);
         wanted = lengthOf(rest);
       }
       held = rest.length === 0 ? [] : [rest];
       heldBytes = rest.length;
-      return messages;
     },
   };
 }

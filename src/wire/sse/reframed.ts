@@ -3,40 +3,32 @@ import { HttpFailure } from '../../domain/http.ts';
 
 /** Reads a stream of another framing, cut anywhere, and writes its messages as server-sent events. */
 export interface Reframer {
-  /** The events that this chunk completes; empty when it completes none. Throws RangeError for what breaks the framing. */
-  add(chunk: Uint8Array): string;
-  /** What is left when the stream has ended. Throws RangeError when it ended inside a message. */
-  end(): string;
+  /** Writes the events that this chunk completes. Throws RangeError for what breaks the framing, after what came before it. */
+  add(chunk: Uint8Array, write: (event: string) => void): void;
+  /** Writes what is left when the stream has ended. Throws RangeError when it ended inside a message. */
+  end(write: (event: string) => void): void;
 }
 
 /** The same stream as server-sent events. One that breaks its framing fails, and is given up. */
 export function reframed(body: ByteStream, reframer: Reframer): ByteStream {
   let over = false;
-  const guarded = (sink: ByteSink, read: () => string): string | null => {
-    try {
-      return read();
-    } catch (error) {
-      if (!(error instanceof RangeError)) throw error;
-      over = true;
-      body.cancel();
-      sink.fail(new HttpFailure('garbled', `The upstream's stream cannot be read: ${error.message}.`));
-      return null;
-    }
-  };
+  /** Hands on what a step of the reframer writes; false when the sink asks to pause, null when the stream has failed. */
+  function handOn(sink: ByteSink, step: (write: (event: string) => void) => void): boolean | null {
+    const events: string[] = [];
+    const fault = faultOf(() => step((event) => events.push(event)));
+    const wantsMore = events.length === 0 || sink.chunk(Buffer.from(events.join('')));
+    if (fault === null) return wantsMore;
+    over = true;
+    body.cancel();
+    sink.fail(new HttpFailure('garbled', `The upstream's stream cannot be read: ${fault.message}.`));
+    return null;
+  }
   return {
     pipe(sink) {
       body.pipe({
-        chunk(bytes) {
-          if (over) return true;
-          const events = guarded(sink, () => reframer.add(bytes));
-          return events === null || events === '' ? true : sink.chunk(Buffer.from(events));
-        },
+        chunk: (bytes) => over || (handOn(sink, (write) => reframer.add(bytes, write)) ?? true),
         done() {
-          if (over) return;
-          const events = guarded(sink, () => reframer.end());
-          if (events === null) return;
-          if (events !== '') sink.chunk(Buffer.from(events));
-          sink.done();
+          if (!over && handOn(sink, (write) => reframer.end(write)) !== null) sink.done();
         },
         fail(error) {
           if (!over) sink.fail(error);
@@ -46,6 +38,17 @@ export function reframed(body: ByteStream, reframer: Reframer): ByteStream {
     resume: () => body.resume(),
     cancel: () => body.cancel(),
   };
+}
+
+/** How a step breaks the framing; null when it does not. */
+function faultOf(step: () => void): RangeError | null {
+  try {
+    step();
+    return null;
+  } catch (error) {
+    if (error instanceof RangeError) return error;
+    throw error;
+  }
 }
 
 /** One event: its data on one line, with a name where it has one. */

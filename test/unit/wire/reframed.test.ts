@@ -64,6 +64,12 @@ describe('AWS’s event streams', () => {
     expect(cancelled).toBe(true);
   });
 
+  it('say what came before the damage, in the same piece too', () => {
+    const { text, end } = read(Buffer.concat([EVERY_TYPE, damaged(DELTA, 20)]), createMessageReframer());
+    expect(text).toBe(EVENTS.slice(EVENTS.indexOf('event: metadata')));
+    expect(end).toMatchObject({ fault: 'garbled' });
+  });
+
   it('are given up where they end inside a message', () => {
     expect(read(DELTA.subarray(0, 50), createMessageReframer()).end).toMatchObject({
       fault: 'garbled',
