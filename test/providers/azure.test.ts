@@ -172,7 +172,7 @@ describe('Azure OpenAI', () => {
 
   it('answers responses where its owner says that it does', async () => {
     server.answering({ id: 'r', object: 'response', status: 'completed', model: 'x', output: [] });
-    const request = aModelRequest({ model: 'm', input: 'x' }, { endpoint: RESPONSES, RESPONSES_COMPACT });
+    const request = aModelRequest({ model: 'm', input: 'x' }, { endpoint: RESPONSES });
     await server.send(server.here('azure', { responses: 'also' }), request);
     expect(server.lastReceived().path).toBe('/openai/responses?api-version=2024-10-21');
     const compaction = aModelRequest({ model: 'm', input: 'x' }, { endpoint: RESPONSES_COMPACT });
