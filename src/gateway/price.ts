@@ -63,8 +63,10 @@ export function costOf(
   audio: AudioPrices = NO_AUDIO_PRICES,
   image: ImageTokenPrices = NO_AUDIO_PRICES,
 ): Usd | null {
-  const prices = tierFor(tariff, usage.inputTokens)?.prices ?? tariff.base;
+  const tier = tierFor(tariff, usage.inputTokens);
+  const prices = tier?.prices ?? tariff.base;
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } = usage;
+  const keptLong = Math.min(usage.longCacheWriteTokens ?? 0, cacheWriteTokens);
   const reasoning = Math.min(reasoningTokens, outputTokens);
   let fresh = Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens);
   let cached = cacheReadTokens;
@@ -90,7 +92,8 @@ export function costOf(
   parts.push(
     [prices.input, fresh],
     [prices.cacheRead ?? prices.input, cached],
-    [prices.cacheWrite ?? prices.input, cacheWriteTokens],
+    [prices.cacheWrite ?? prices.input, cacheWriteTokens - keptLong],
+    [(tier ?? tariff).longCacheWrite ?? prices.cacheWrite ?? prices.input, keptLong],
     [prices.output, written],
     [prices.reasoning ?? prices.output, reasoning],
   );

@@ -15,12 +15,15 @@ export interface Tariff {
   readonly perRequest: Rate | null;
   /** The most input tokens that the source prices at all; null when it names no end. */
   readonly pricedUpTo: number | null;
+  /** What it costs to write a token that a cache is to keep for an hour; absent where that is what any write costs. */
+  readonly longCacheWrite?: Rate;
 }
 
 /** Prices that hold for a whole request with more than `above` input tokens, cached ones included. */
 export interface Tier {
   readonly above: number;
   readonly prices: TokenPrices;
+  readonly longCacheWrite?: Rate;
 }
 
 /** What a token costs by a row. */
@@ -43,6 +46,13 @@ function writePrice(write: Rate | null, input: Rate | null): Rate | null {
   return write === 0n && input !== null && input > 0n ? null : write;
 }
 
+const LONG_WRITE = 'cache_creation_input_token_cost_above_1hr';
+
+function longWriteOf(row: PriceRow): Pick<Tier, 'longCacheWrite'> {
+  const longCacheWrite = rateFrom(row[LONG_WRITE]);
+  return longCacheWrite === null ? {} : { longCacheWrite };
+}
+
 /** Reads what a row says of tokens; null when it names no token price (ADR 0015). */
 export function readTariff(row: PriceRow): Tariff | null {
   const steps = stepsOf(row);
@@ -56,7 +66,7 @@ export function readTariff(row: PriceRow): Tariff | null {
   const tiers = raised.toSorted((left, right) => right.above - left.above);
   const boundIncluded = row['litellm_provider'] === 'xai';
   const perRequest = rateFrom(row['input_cost_per_request']);
-  return { base, tiers, boundIncluded, perRequest, pricedUpTo: steps.at(-1)?.upTo ?? null };
+  return { base, tiers, boundIncluded, perRequest, pricedUpTo: steps.at(-1)?.upTo ?? null, ...longWriteOf(row) };
 }
 
 /** The tier whose prices hold for a request with so many input tokens; null at the base prices. */
@@ -64,8 +74,7 @@ export function tierFor({ tiers, boundIncluded }: Tariff, inputTokens: number): 
   return tiers.find(({ above }) => inputTokens > above || (boundIncluded && inputTokens === above)) ?? null;
 }
 
-const TOKEN_PRICES =
-  'input_cost_per_token|output_cost_per_token|cache_read_input_token_cost|cache_creation_input_token_cost|output_cost_per_reasoning_token';
+const TOKEN_PRICES = `input_cost_per_token|output_cost_per_token|cache_read_input_token_cost|cache_creation_input_token_cost|${LONG_WRITE}|output_cost_per_reasoning_token`;
 const RAISED = new RegExp(`^(${TOKEN_PRICES})_above_(\\d+)k_tokens$`);
 
 /** Tiers written as `<price>_above_<n>k_tokens`. What a tier does not name stays as it is below. */
@@ -81,6 +90,7 @@ function tiersOf(row: PriceRow): readonly Tier[] {
   return [...byBound].map(([bound, raised]) => ({
     above: Number(bound) * 1000,
     prices: tokenPricesOf({ ...row, ...raised }),
+    ...longWriteOf({ ...row, ...raised }),
   }));
 }
 

@@ -12,6 +12,8 @@ export interface Usage {
   readonly outputTokens: number;
   readonly cacheReadTokens: number;
   readonly cacheWriteTokens: number;
+  /** What of the writes a cache keeps for an hour, which costs more; absent where there is none. */
+  readonly longCacheWriteTokens?: number;
   readonly reasoningTokens: number;
   /** What of these was sound; absent where the upstream does not tell it apart. */
   readonly audio?: AudioTokens;

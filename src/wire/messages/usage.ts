@@ -9,12 +9,14 @@ export function usageOf(value: unknown): Usage | null {
   if (fresh === null && outputTokens === null) return null;
   const cacheReadTokens = count(usage['cache_read_input_tokens']) ?? 0;
   const cacheWriteTokens = count(usage['cache_creation_input_tokens']) ?? 0;
+  const longCacheWriteTokens = count(object(usage['cache_creation'])['ephemeral_1h_input_tokens']) ?? 0;
   return {
     inputTokens: (fresh ?? 0) + cacheReadTokens + cacheWriteTokens,
     outputTokens: outputTokens ?? 0,
     cacheReadTokens,
     cacheWriteTokens,
     reasoningTokens: count(object(usage['output_tokens_details'])['thinking_tokens']) ?? 0,
+    ...(longCacheWriteTokens === 0 ? {} : { longCacheWriteTokens }),
   };
 }
 

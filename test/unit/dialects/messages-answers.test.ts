@@ -174,6 +174,26 @@ describe('an upstream that speaks messages', () => {
     ).toEqual([{ kind: 'finish', reason: 'stop' }, usage(10, 9, 7, 2)]);
   });
 
+  it('tells apart what a cache keeps for an hour', () => {
+    const usage = {
+      input_tokens: 1,
+      output_tokens: 2,
+      cache_creation_input_tokens: 10,
+      cache_creation: { ephemeral_5m_input_tokens: 4, ephemeral_1h_input_tokens: 6 },
+    };
+    expect(OUT.stepsOf({ content: [], usage }).at(-1)).toEqual({
+      kind: 'usage',
+      usage: {
+        inputTokens: 11,
+        outputTokens: 2,
+        cacheReadTokens: 0,
+        cacheWriteTokens: 10,
+        longCacheWriteTokens: 6,
+        reasoningTokens: 0,
+      },
+    });
+  });
+
   it('tells why it refused', () => {
     const answer = { content: [], stop_reason: 'refusal', stop_details: { explanation: 'Harm.' } };
     expect(OUT.stepsOf(answer).slice(1)).toEqual([

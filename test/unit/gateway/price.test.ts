@@ -112,6 +112,24 @@ describe('the cost of a call', () => {
     expect(billed === null ? null : usdText(billed)).toBe(expected);
   });
 
+  it('of a cache kept for an hour is its own, at every tier', () => {
+    const row = {
+      input_cost_per_token: 3e-6,
+      output_cost_per_token: 1,
+      cache_creation_input_token_cost: 3.75e-6,
+      cache_creation_input_token_cost_above_200k_tokens: 7.5e-6,
+    };
+    const long = {
+      cache_creation_input_token_cost_above_1hr: 6e-6,
+      cache_creation_input_token_cost_above_1hr_above_200k_tokens: 12e-6,
+    };
+    const written = { inputTokens: 1_100, cacheWriteTokens: 1_000, longCacheWriteTokens: 400 };
+    expect(cost({ ...row, ...long }, written)).toBe('0.00495');
+    expect(cost({ ...row, ...long }, { ...written, inputTokens: 201_000 })).toBe('0.6093');
+    expect(cost(row, written)).toBe('0.00405');
+    expect(cost({ ...row, ...long }, { ...written, longCacheWriteTokens: 5_000 })).toBe('0.0063');
+  });
+
   it('is not guessed where a price is missing', () => {
     expect(cost({ input_cost_per_token: 1e-6 }, { inputTokens: 5, outputTokens: 1 })).toBeNull();
     expect(cost({ mode: 'chat' }, { inputTokens: 5 })).toBeNull();
