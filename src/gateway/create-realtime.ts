@@ -11,6 +11,7 @@ import { createSession, type LiveSession } from './realtime-session.ts';
 import { type Router, unknownModel } from './route.ts';
 
 const MINUTE_MS = 60_000;
+const SHUTTING_DOWN = 'The process is shutting down.';
 
 /** Vendors end their sessions after 30 or 60 minutes themselves. */
 const LIMITS: RealtimeLimits = {
@@ -32,6 +33,8 @@ export function createRealtime(
   const { routeOf, ledger, tools } = parts;
   const sessions = new Set<LiveSession>();
   let opening = 0;
+  /** Fires when the process goes away: what is still opening is given up. */
+  const leaving = new AbortController();
   let idle: (() => void)[] = [];
 
   const count = (): number => sessions.size + opening;
@@ -55,7 +58,11 @@ export function createRealtime(
       opening += 1;
       try {
         if (caller.key !== null) await ledger.assertAffordable(caller.key);
-        const upstream = await provider.openRealtime(deployment, request, signal);
+        const upstream = await provider.openRealtime(deployment, request, AbortSignal.any([signal, leaving.signal]));
+        if (leaving.signal.aborted) {
+          upstream.socket.close(1000, '');
+          throw new Unavailable(SHUTTING_DOWN);
+        }
         books.answered();
         const session = createSession({
           request,
@@ -94,6 +101,7 @@ export function createRealtime(
         settled();
       }),
     endAll() {
+      leaving.abort(new Unavailable(SHUTTING_DOWN));
       for (const session of sessions) session.leave();
     },
   };

@@ -55,7 +55,13 @@ function aSocket() {
 }
 
 /** A session between two sockets the test plays, with a clock it moves. */
-async function aSession(differing: { caller?: Caller; identify?: () => Caller | Promise<Caller> } = {}) {
+async function aSession(
+  differing: {
+    caller?: Caller;
+    identify?: () => Caller | Promise<Caller>;
+    open?: (upstream: RealtimeUpstream, signal: AbortSignal) => Promise<RealtimeUpstream>;
+  } = {},
+) {
   const client = aSocket();
   const vendor = aSocket();
   const records: CallRecord[] = [];
@@ -81,7 +87,14 @@ async function aSession(differing: { caller?: Caller; identify?: () => Caller | 
     {
       routeOf: createRouter(
         [aDeployment()],
-        [{ name: 'openai', send: () => Promise.reject(new Error()), openRealtime: () => Promise.resolve(upstream) }],
+        [
+          {
+            name: 'openai',
+            send: () => Promise.reject(new Error()),
+            openRealtime: (_deployment, _request, signal) =>
+              differing.open?.(upstream, signal) ?? Promise.resolve(upstream),
+          },
+        ],
       ),
       ledger,
       tools: {
@@ -316,6 +329,37 @@ describe('the sessions of a process', () => {
     (await house.open()).abandon();
     expect(house.realtime.count()).toBe(1);
   });
+
+  it.each(['opens too late', 'never opens'])(
+    'leave none behind whose upstream %s when the process goes',
+    async (how) => {
+      const upstreams = [aSocket(), aSocket()];
+      const opening = Promise.withResolvers<void>();
+      const house = await aSession({
+        open: async (upstream, signal) => {
+          const [socket = aSocket()] = upstreams.splice(0, 1);
+          if (upstreams.length > 0) return upstream;
+          opening.resolve();
+          await new Promise<void>((resolve, reject) => {
+            signal.addEventListener('abort', () =>
+              how === 'never opens' ? reject(signal.reason as Error) : resolve(),
+            );
+          });
+          return { ...upstream, socket: socket.socket };
+        },
+      });
+      const late = house.open();
+      await opening.promise;
+      const none = house.realtime.ended();
+      house.realtime.endAll();
+      await expect(late).rejects.toThrow('The process is shutting down.');
+      await none;
+      expect(house.ends()).toEqual([
+        ['failure', 'UNAVAILABLE'],
+        ['failure', 'UNAVAILABLE'],
+      ]);
+    },
+  );
 
   it('end when the process goes, whether their caller was joined or not', async () => {
     const house = await aSession();
