@@ -1,0 +1,138 @@
+import type { Caller } from '../../src/domain/caller.ts';
+import { UpstreamFailed } from '../../src/domain/errors.ts';
+import { type Usd, usdFrom } from '../../src/domain/money.ts';
+import type { RealtimeRequest, RealtimeUpstream } from '../../src/domain/realtime/realtime.ts';
+import type { OpenSocket, SocketListener, SocketMessage } from '../../src/domain/realtime/sockets.ts';
+import { createLedger } from '../../src/gateway/admit.ts';
+import { createRealtime } from '../../src/gateway/create-realtime.ts';
+import type { CallRecord } from '../../src/domain/calls/call-record.ts';
+import { watchHealth } from '../../src/gateway/health.ts';
+import type { RealtimeLimits } from '../../src/gateway/realtime.ts';
+import { createRouter } from '../../src/gateway/route.ts';
+import { aCaller, aDeployment } from './chat.ts';
+
+export const usd = (amount: string): Usd => usdFrom(amount) ?? (0n as Usd);
+const NEVER = new AbortController().signal;
+const REQUEST: RealtimeRequest = { model: 'm', intent: null, headers: {}, callId: null, parent: null };
+const LIMITS: RealtimeLimits = {
+  pingMs: 30,
+  goneMs: 75,
+  stalledMs: 60,
+  idleMs: 1_000,
+  lifeMs: 5_000,
+  recheckMs: 200,
+  refusals: 2,
+  sessions: 2,
+};
+
+const message = (text: string): SocketMessage => ({ bytes: Buffer.from(text), binary: false });
+
+/** A socket whose other side the test plays; keeps what is done with it. */
+export function aSocket() {
+  const did: string[] = [];
+  let listener: SocketListener | null = null;
+  const state = { waiting: 0, full: false };
+  const socket: OpenSocket = {
+    listen(told) {
+      listener = told;
+    },
+    send({ bytes }) {
+      did.push(Buffer.from(bytes).toString());
+      return !state.full;
+    },
+    waiting: () => state.waiting,
+    ping: () => void did.push('(ping)'),
+    pause: () => void did.push('(pause)'),
+    resume: () => void did.push('(resume)'),
+    close: (code, reason) => void did.push(`(close ${code}${reason && ` ${reason}`})`),
+  };
+  const told = (): SocketListener => {
+    if (listener === null) throw new Error('Nobody listens.');
+    return listener;
+  };
+  return { socket, did, state, told, say: (text: string) => told().message(message(text)) };
+}
+
+/** A session between two sockets the test plays, with a clock it moves. */
+export async function aSession(
+  differing: {
+    caller?: Caller;
+    identify?: () => Caller | Promise<Caller>;
+    open?: (upstream: RealtimeUpstream, signal: AbortSignal) => Promise<RealtimeUpstream>;
+  } = {},
+) {
+  const client = aSocket();
+  const vendor = aSocket();
+  const records: CallRecord[] = [];
+  let nowMs = 0;
+  let ids = 0;
+  const upstream: RealtimeUpstream = {
+    socket: vendor.socket,
+    outbound(sent, assertMayCall) {
+      const text = Buffer.from(sent.bytes).toString();
+      if (text.startsWith('name ')) assertMayCall(text.slice(5));
+      if (text === 'bug') throw new TypeError('oops');
+      return sent;
+    },
+    inbound: (came) => ({
+      message: came,
+      news: Buffer.from(came.bytes).toString() === 'used' ? { kind: 'used', by: 'session', usage: USAGE } : null,
+    }),
+    showable: (reason) => reason,
+    failureOf: (end) => new UpstreamFailed(end.kind, { provider: 'openai', upstreamStatus: null }),
+  };
+  const ledger = createLedger({ totalOf: async () => usd('0') });
+  const realtime = createRealtime(
+    {
+      routeOf: createRouter(
+        [aDeployment()],
+        [
+          {
+            name: 'openai',
+            send: () => Promise.reject(new Error()),
+            openRealtime: (_deployment, _request, signal) =>
+              differing.open?.(upstream, signal) ?? Promise.resolve(upstream),
+          },
+        ],
+      ),
+      ledger,
+      tools: {
+        health: watchHealth({ now: () => new Date(0), monotonicMs: () => nowMs }),
+        recorder: { record: (call) => void records.push(call) },
+        clock: { now: () => new Date(0), monotonicMs: () => nowMs },
+        ids: { uuid: () => `uuid-${(ids += 1)}`, traceId: () => '1'.repeat(32), spanId: () => '2'.repeat(16) },
+        capturePrompts: true,
+        price: () => usd('1'),
+        charge: (caller, cost) => ledger.add(caller.keyHash, cost),
+      },
+    },
+    LIMITS,
+  );
+  const { caller = aCaller() } = differing;
+  const { identify = () => caller } = differing;
+  const open = () => realtime.open(caller, REQUEST, { signal: NEVER, identify });
+  const session = await open();
+  const ended: unknown[] = [];
+  session.relay({
+    socket: client.socket,
+    words: (failure) => message(failure instanceof Error ? failure.message : 'bug'),
+    ended: (failure) => void ended.push(failure),
+  });
+  return {
+    client,
+    vendor,
+    realtime,
+    ended,
+    open,
+    ends: () => records.map(({ spend }) => [spend.status, spend.error?.code ?? null]),
+    /** Lets the time go by, with a look at the sessions on the way. */
+    wait(ms: number) {
+      nowMs += ms;
+      realtime.tend();
+    },
+  };
+}
+
+const USAGE = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
+/** Everything that was begun by then. */
+export const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
