@@ -17,7 +17,7 @@ export function createMessageReframer(): Reframer {
 }
 
 function eventOf({ headers, payload }: Message): string {
-  switch (headers[':message-type']) {
+  switch (headers[':message-type'] ?? '') {
     case 'event':
       return eventText(oneLine(payload), headers[':event-type'] ?? null);
     case 'exception':

@@ -124,7 +124,7 @@ export function createConverseReader(): AnswerReader {
   return {
     read(data, name) {
       const event = object(data);
-      switch (name) {
+      switch (name ?? '') {
         case 'messageStart':
           return [BEGIN];
         case 'contentBlockStart': {
