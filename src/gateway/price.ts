@@ -141,7 +141,7 @@ export function createPricer(current: () => CatalogSnapshot): (deployment: Deplo
   };
 }
 
-/** Upstreams tell durations with as many digits as they like; a microsecond is as fine as any bill. */
+/** Upstreams tell durations with as many digits as they like; no bill is finer than a microsecond. */
 const PARTS_OF_SECOND = 1_000_000;
 
 const secondsCost = (perSecond: Rate, seconds: number): Usd =>

@@ -36,7 +36,7 @@ export interface Endpoint {
   /** What its answers are made of, where that is neither words nor numbers: they are read otherwise. */
   readonly medium?: 'image' | 'transcript';
   /**
-   * Member of a whole answer, an array, without which it is none; null where an answer is not JSON, and nobody reads it.
+   * Member of a whole answer without which it is none; null where an answer is not JSON, and nobody reads it.
    * And what such an answer is; completes "it is no".
    */
   readonly answers: { readonly member: AnswerMember | null; readonly form: string };

@@ -6,7 +6,7 @@ import { upstreamRequest } from '../../wire/chat-completions/request.ts';
 import { COHERE_EMBEDDINGS, COHERE_NATIVE } from '../../wire/cohere-chat/native.ts';
 import type { NativeDialect } from '../../wire/dialect.ts';
 import { textsToEmbed } from '../../wire/embeddings/answer.ts';
-import { given } from '../../wire/json/write.ts';
+import { given } from '../../wire/json/fields.ts';
 import type { Protocol } from '../http-provider.ts';
 
 const COHERE_BASE = 'https://api.cohere.com';

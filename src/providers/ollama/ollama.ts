@@ -1,7 +1,7 @@
 import type { Deployment } from '../../domain/chat/provider.ts';
 import type { ModelRequest } from '../../domain/chat/chat.ts';
 import { textsToEmbed } from '../../wire/embeddings/answer.ts';
-import { given } from '../../wire/json/write.ts';
+import { given } from '../../wire/json/fields.ts';
 import { createLineReframer } from '../../wire/ndjson.ts';
 import { OLLAMA_EMBEDDINGS, OLLAMA_NATIVE } from '../../wire/ollama-chat/native.ts';
 import { reframed } from '../../wire/sse/reframed.ts';

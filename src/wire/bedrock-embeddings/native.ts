@@ -1,8 +1,7 @@
 import type { RequestBody } from '../../domain/inference/askable.ts';
 import type { NativeDialect } from '../dialect.ts';
 import { embeddingsAnswer, textsToEmbed } from '../embeddings/answer.ts';
-import { count, list, object, parseJson } from '../json/fields.ts';
-import { given } from '../json/write.ts';
+import { count, list, object, parseJson, given } from '../json/fields.ts';
 import { malformed } from '../malformed.ts';
 import { CONVERSE_NATIVE } from '../converse/native.ts';
 

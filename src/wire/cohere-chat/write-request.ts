@@ -13,8 +13,7 @@ import type {
 import { thoughtBudgetOf } from '../../domain/chat/reasoning.ts';
 import type { RequestBody } from '../../domain/inference/askable.ts';
 import { addressOf } from '../data-url.ts';
-import type { Fields } from '../json/fields.ts';
-import { given } from '../json/write.ts';
+import { type Fields, given } from '../json/fields.ts';
 
 /** A chat as a request of Cohere's second version. */
 export function writeCohere(chat: NeutralChat, losses: Losses): RequestBody {

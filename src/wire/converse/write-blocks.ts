@@ -8,8 +8,8 @@ import type {
   ToolResult,
   UserPart,
 } from '../../domain/chat/neutral-chat.ts';
-import type { Fields } from '../json/fields.ts';
-import { argumentsOf, given } from '../json/write.ts';
+import { type Fields, given } from '../json/fields.ts';
+import { argumentsOf } from '../json/arguments.ts';
 
 /** Formats of documents by their media types. */
 const DOCUMENTS: Readonly<Record<string, string>> = {

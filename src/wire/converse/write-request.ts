@@ -8,8 +8,7 @@ import type {
 } from '../../domain/chat/neutral-chat.ts';
 import { thoughtBudgetOf } from '../../domain/chat/reasoning.ts';
 import type { RequestBody } from '../../domain/inference/askable.ts';
-import type { Fields } from '../json/fields.ts';
-import { given } from '../json/write.ts';
+import { type Fields, given } from '../json/fields.ts';
 import { cachePoint, createBlockWriter } from './write-blocks.ts';
 
 /** Fewest tokens of thought that Claude takes. */

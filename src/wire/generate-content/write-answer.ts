@@ -1,7 +1,8 @@
 import type { AnswerStep } from '../../domain/chat/answer-step.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
 import type { AnswerAbout, AnswerWriter } from '../dialect.ts';
-import { type Fields, isObject } from '../json/fields.ts';
+import type { Fields } from '../json/fields.ts';
+import { argumentsOf } from '../json/arguments.ts';
 
 const REASONS: Readonly<Record<string, string>> = {
   stop: 'STOP',
@@ -68,7 +69,9 @@ class Parts {
     if (this.#call === null) return [];
     const { id, name, arguments: text, proof } = this.#call;
     this.#call = null;
-    return [{ functionCall: { id, name, args: argsOf(text) }, ...(proof === null ? {} : { thoughtSignature: proof }) }];
+    return [
+      { functionCall: { id, name, args: argumentsOf(text) }, ...(proof === null ? {} : { thoughtSignature: proof }) },
+    ];
   }
 
   #addCall({ index, id, name, arguments: piece }: Extract<AnswerStep, { kind: 'toolCall' }>): readonly Fields[] {
@@ -79,17 +82,6 @@ class Parts {
     const whole = this.release();
     this.#call = { index, id: id ?? '', name: name ?? '', arguments: piece, proof: null };
     return whole;
-  }
-}
-
-/** Arguments that are no JSON object, as some models write them, under a name that says so. */
-function argsOf(text: string): Fields {
-  if (text.trim() === '') return {};
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : { value };
-  } catch {
-    return { malformed: text };
   }
 }
 

@@ -13,7 +13,8 @@ import type {
 } from '../../domain/chat/neutral-chat.ts';
 import { thoughtBudgetOf } from '../../domain/chat/reasoning.ts';
 import type { RequestBody } from '../../domain/inference/askable.ts';
-import { type Fields, isObject } from '../json/fields.ts';
+import { type Fields, given, isObject } from '../json/fields.ts';
+import { argumentsOf } from '../json/arguments.ts';
 
 /** A chat as a request to generate content. Its model and whether it streams stand in the path, not here. */
 export function writeGenerate(chat: NeutralChat, losses: Losses): RequestBody {
@@ -29,10 +30,6 @@ export function writeGenerate(chat: NeutralChat, losses: Losses): RequestBody {
     generationConfig: Object.keys(config).length === 0 ? null : config,
   });
 }
-
-/** What is said; null says nothing. */
-const given = (fields: Fields): Fields =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
 
 const writeConfig = (chat: NeutralChat): Fields =>
   given({
@@ -145,15 +142,6 @@ function writeParts(
             return [{ text: part.text, thought: true, thoughtSignature: part.proof }];
         }
       });
-  }
-}
-
-function argumentsOf(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text === '' ? '{}' : text);
-    return isObject(value) ? value : { value };
-  } catch {
-    return { malformed: text };
   }
 }
 

@@ -9,8 +9,8 @@ import type {
 } from '../../domain/chat/neutral-chat.ts';
 import { effortOf } from '../../domain/chat/reasoning.ts';
 import type { RequestBody } from '../../domain/inference/askable.ts';
-import type { Fields } from '../json/fields.ts';
-import { argumentsOf, given } from '../json/write.ts';
+import { type Fields, given } from '../json/fields.ts';
+import { argumentsOf } from '../json/arguments.ts';
 
 /** A chat as a request of Ollama's own interface. */
 export function writeOllama(chat: NeutralChat, losses: Losses): RequestBody {

@@ -14,7 +14,7 @@ import type {
 import { effortOf } from '../../domain/chat/reasoning.ts';
 import type { RequestBody } from '../../domain/inference/askable.ts';
 import { addressOf } from '../data-url.ts';
-import type { Fields } from '../json/fields.ts';
+import { type Fields, given } from '../json/fields.ts';
 
 /** A chat as a request for a response. Nothing of it is kept at the upstream: its callers did not ask for that. */
 export function writeResponseRequest(chat: NeutralChat, losses: Losses): RequestBody {
@@ -43,10 +43,6 @@ export function writeResponseRequest(chat: NeutralChat, losses: Losses): Request
     user: chat.endUser,
   });
 }
-
-/** What is said; null says nothing. */
-const given = (fields: Fields): RequestBody =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
 
 function noteUnsaid(chat: NeutralChat, losses: Losses): void {
   if (chat.topK !== null) losses.essential('top_k');

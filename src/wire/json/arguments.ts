@@ -1,9 +1,5 @@
 import { type Fields, isObject, parseJson } from './fields.ts';
 
-/** What is said; null and undefined say nothing. */
-export const given = (fields: Fields): Fields =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
-
 /** A tool call's arguments as the object they are; text that is none is kept under a name that says so. */
 export function argumentsOf(json: string): Fields {
   const value = json.trim() === '' ? {} : parseJson(Buffer.from(json));
