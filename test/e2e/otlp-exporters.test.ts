@@ -1,18 +1,16 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { context, SpanStatusCode, trace } from '@opentelemetry/api';
 import { OTLPTraceExporter as JsonExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { OTLPTraceExporter as ProtobufExporter } from '@opentelemetry/exporter-trace-otlp-proto';
-import { resourceFromAttributes } from '@opentelemetry/resources';
-import { BatchSpanProcessor, type SpanExporter, TracerProvider } from '@opentelemetry/sdk-trace';
+import type { SpanExporter } from '@opentelemetry/sdk-trace';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { exportRun, QUESTION } from '../support/agent-run.ts';
 import { spawnServer } from '../support/spawn-server.ts';
 import { startApp, type TestApp } from '../support/start-app.ts';
 
 const COMPRESSION = 'OTEL_EXPORTER_OTLP_COMPRESSION';
 const ADMIN_KEY = 'sk-exporters-e2e-0123456789abcdef';
-const QUESTION = 'Wo ist meine Bestellung? 🌍';
 
 type MakeExporter = (settings: { url: string; headers: Record<string, string> }) => SpanExporter;
 const EXPORTERS: readonly (readonly [string, string | null, MakeExporter])[] = [
@@ -27,67 +25,6 @@ function exporterTo(url: string, key: string, compression: string | null, make: 
   if (compression === null) delete process.env[COMPRESSION];
   else process.env[COMPRESSION] = compression;
   return make({ url: `${url}/v1/traces`, headers: { authorization: `Bearer ${key}` } });
-}
-
-/** An agent run of three spans, exported whole; gives its trace id and the id of the model call. */
-async function exportRun(exporter: SpanExporter): Promise<{ traceId: string; callId: string }> {
-  const results: unknown[] = [];
-  const provider = new TracerProvider({
-    resource: resourceFromAttributes({ 'service.name': 'support' }),
-    spanProcessors: [
-      new BatchSpanProcessor({
-        exporter: {
-          export: (spans, done) =>
-            exporter.export(spans, (result) => {
-              results.push(result);
-              done(result);
-            }),
-          shutdown: () => exporter.shutdown(),
-        },
-      }),
-    ],
-  });
-  const tracer = provider.getTracer('agent', '1.0.0');
-  // Apart by a millisecond each, so that their order does not hang on their random ids.
-  const start = Date.now();
-  const root = tracer.startSpan('triage', {
-    startTime: start,
-    attributes: { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': 'triage' },
-  });
-  const inside = trace.setSpan(context.active(), root);
-  const call = tracer.startSpan(
-    'chat m1',
-    {
-      startTime: start + 1,
-      attributes: {
-        'gen_ai.operation.name': 'chat',
-        'gen_ai.agent.name': 'triage',
-        'gen_ai.request.model': 'm1',
-        'gen_ai.request.temperature': 0.5,
-        'gen_ai.response.finish_reasons': ['stop'],
-        'gen_ai.usage.input_tokens': 100,
-        'gen_ai.usage.output_tokens': 20,
-        'gen_ai.response.id': 'r-1',
-        'gen_ai.input.messages': JSON.stringify([{ role: 'user', parts: [{ type: 'text', content: QUESTION }] }]),
-      },
-    },
-    inside,
-  );
-  call.end(start + 3);
-  const tool = tracer.startSpan(
-    'execute_tool lookup',
-    { startTime: start + 2, attributes: { 'gen_ai.operation.name': 'execute_tool' } },
-    inside,
-  );
-  tool.recordException(new RangeError('no such order'));
-  tool.setStatus({ code: SpanStatusCode.ERROR });
-  tool.end(start + 3);
-  root.end(start + 4);
-  await provider.forceFlush();
-  expect(results).toEqual([{ code: 0 }]);
-  const { traceId, spanId: callId } = call.spanContext();
-  await provider.shutdown();
-  return { traceId, callId };
 }
 
 const read = async (url: string, key: string, path: string): Promise<unknown> =>

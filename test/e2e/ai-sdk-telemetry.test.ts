@@ -1,0 +1,95 @@
+import { OpenTelemetry } from '@ai-sdk/otel';
+import { createOpenAI } from '@ai-sdk/openai';
+import { context, trace } from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import { generateText, isStepCount, jsonSchema, registerTelemetry, tool } from 'ai';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../support/start-app.ts';
+
+let app: TestApp;
+let provider: TracerProvider;
+
+beforeAll(async () => {
+  app = await startApp();
+  const headers = { authorization: `Bearer ${app.adminKey}` };
+  provider = new TracerProvider({
+    resource: resourceFromAttributes({ 'service.name': 'forecasts' }),
+    spanProcessors: [
+      new BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url: `${app.url}/v1/traces`, headers }) }),
+    ],
+  });
+  trace.setGlobalTracerProvider(provider);
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+  registerTelemetry(new OpenTelemetry());
+});
+
+afterAll(async () => {
+  await provider.shutdown();
+  context.disable();
+  trace.disable();
+  await app.stop();
+});
+
+/** Sends along which span a call belongs to, as the instrumentations of HTTP clients do. */
+const traced: typeof fetch = (input, init) => {
+  const here = trace.getActiveSpan()?.spanContext();
+  const headers = new Headers(init?.headers);
+  if (here) headers.set('traceparent', `00-${here.traceId}-${here.spanId}-01`);
+  return fetch(input, { ...init, headers });
+};
+
+interface ReadSpan {
+  readonly span_id: string;
+  readonly parent_span_id: string | null;
+  readonly name: string;
+  readonly type: string;
+  readonly spend_log_request_id: string | null;
+  readonly input_tokens: number;
+}
+
+it('an agent of the AI SDK and the calls it makes through us are one trace', async () => {
+  const openai = createOpenAI({ apiKey: app.adminKey, baseURL: `${app.url}/v1`, fetch: traced });
+  const said = await generateText({
+    model: openai.chat('demo'),
+    prompt: 'Ask get_weather about Wien.',
+    tools: {
+      get_weather: tool({
+        description: 'Tells the weather of a city.',
+        inputSchema: jsonSchema<{ city: string }>({ type: 'object', properties: { city: { type: 'string' } } }),
+        execute: () => 'grey',
+      }),
+    },
+    stopWhen: isStepCount(2),
+    telemetry: { isEnabled: true, functionId: 'forecaster' },
+  });
+  await provider.forceFlush();
+
+  const list = (await (await app.call('GET', '/v1/traces')).json()) as { data: { trace_id: string }[] };
+  expect(list.data).toHaveLength(1);
+  const read = (await (await app.call('GET', `/v1/traces/${list.data[0]?.trace_id}`)).json()) as {
+    summary: Record<string, unknown>;
+    spans: ReadSpan[];
+  };
+  const byId = new Map(read.spans.map((span) => [span.span_id, span]));
+  const roots = read.spans.filter(({ parent_span_id: parent }) => parent === null || !byId.has(parent));
+  expect(roots).toMatchObject([{ type: 'agent' }]);
+
+  // Two steps: the tool is asked for, then its result is put into words. Each was one call of the gateway.
+  expect(said.steps).toHaveLength(2);
+  expect(read.spans.filter(({ type }) => type === 'tool')).toHaveLength(1);
+  const calls = read.spans.filter(({ type }) => type === 'llm');
+  const ours = calls.filter(({ parent_span_id: parent }) => byId.get(parent ?? '')?.type === 'llm');
+  expect(ours).toHaveLength(2);
+  expect(calls).toHaveLength(4);
+  for (const span of ours) {
+    const above = byId.get(span.parent_span_id ?? '');
+    expect(span.spend_log_request_id).toBeTypeOf('string');
+    expect(above).toMatchObject({
+      spend_log_request_id: span.spend_log_request_id,
+      input_tokens: span.input_tokens,
+    });
+  }
+});
