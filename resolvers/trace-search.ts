@@ -3,7 +3,9 @@ import { InvalidInput } from '../src/domain/errors.ts';
 import type { Page } from '../src/domain/page.ts';
 import { TRACE_PAGE_SIZE, type TraceSummary } from '../src/domain/traces/trace.ts';
 import {
+  type AgentActivity,
   emptyBucket,
+  MOST_AGENTS,
   MOST_BUCKETS,
   readSearchCursor,
   searchCursorAfter,
@@ -66,6 +68,24 @@ export const searchTraces = operation({
     const items = await scope.platform.stores.traces.searchSummaries(visibilityOf(callerOf(scope)), search, limit);
     const last = items.length === limit ? items.at(-1) : undefined;
     return { items, nextCursor: last === undefined ? null : searchCursorAfter(search, last), search };
+  },
+});
+
+export interface AgentQuery extends Pick<TraceSearchQuery, 'startMs' | 'endMs' | 'filters'> {
+  /** 1 to 500. */
+  readonly limit: number;
+}
+
+/** The agents that the traces of a window name, whoever took part in the latest first. Throws InvalidInput. */
+export const listTraceAgents = operation({
+  name: 'listTraceAgents',
+  access: traceReader,
+  async run(scope: Scope, query: AgentQuery): Promise<readonly AgentActivity[]> {
+    if (!Number.isInteger(query.limit) || query.limit < 1 || query.limit > MOST_AGENTS)
+      throw new InvalidInput(`An answer has 1 to ${MOST_AGENTS} agents.`);
+    const search = { ...windowOf(scope, query), filters: query.filters };
+    await scope.platform.recordsReadable();
+    return scope.platform.stores.traces.agents(visibilityOf(callerOf(scope)), search, query.limit);
   },
 });
 

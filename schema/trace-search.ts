@@ -1,8 +1,13 @@
-import { listTraceSeries } from '../resolvers/trace-search.ts';
+import { listTraceAgents, listTraceSeries } from '../resolvers/trace-search.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import { usdFrom, usdText } from '../src/domain/money.ts';
 import type { SpanStatus } from '../src/domain/traces/span.ts';
-import { NO_FILTERS, type TraceBucket, type TraceFilters } from '../src/domain/traces/trace-search.ts';
+import {
+  type AgentActivity,
+  NO_FILTERS,
+  type TraceBucket,
+  type TraceFilters,
+} from '../src/domain/traces/trace-search.ts';
 import { builder } from './builder.ts';
 import { SpanStatusType } from './spans.ts';
 
@@ -133,6 +138,45 @@ builder.queryField('traceSeries', (t) =>
         startMs: from?.getTime() ?? null,
         endMs: to?.getTime() ?? null,
         buckets: buckets ?? null,
+        filters: filtersOf(filter),
+      })),
+    ],
+  }),
+);
+
+const AgentActivityType = builder.objectRef<AgentActivity>('AgentActivity').implement({
+  description: 'An agent as the traces of a window name it.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'As the sender of its spans names it.' }),
+    traces: t.exposeInt('traces', { description: 'In how many traces it took part.' }),
+    failed: t.exposeInt('failed', { description: 'In how many of them a span failed, its own or another.' }),
+    lastTraceAt: t.field({
+      type: 'DateTime',
+      description: 'When the latest of them began.',
+      resolve: ({ lastStartMs }) => new Date(lastStartMs),
+    }),
+  }),
+});
+
+builder.queryField('agents', (t) =>
+  t.field({
+    type: [AgentActivityType],
+    description: 'Agents that traces of a window name, whoever took part in the latest first.',
+    complexity: ({ first }) => ({ field: 1, multiplier: Math.max(1, Math.min(first ?? 100, 500)) }),
+    args: {
+      from: t.arg({
+        type: 'DateTime',
+        description: 'Start of the window, inclusive; a day before its end when absent.',
+      }),
+      to: t.arg({ type: 'DateTime', description: 'End of the window, exclusive; now when absent.' }),
+      first: t.arg.int({ description: 'At most so many, 1 to 500; 100 when absent.' }),
+      filter: t.arg({ type: TraceFilterType, description: 'Only those of traces of which this holds.' }),
+    },
+    resolve: async (_root, { from, to, first, filter }, { scope }) => [
+      ...(await listTraceAgents(scope, {
+        startMs: from?.getTime() ?? null,
+        endMs: to?.getTime() ?? null,
+        limit: first ?? 100,
         filters: filtersOf(filter),
       })),
     ],

@@ -1,6 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { aSpan, nsAt, OTHER_TEAM_KEY, picos, spanId, START_MS, TEAM_KEY, traceId } from '../ports/samples.ts';
-import { TraceSearchDocument, TraceSeriesDocument, TraceUpdatesFilteredDocument } from './generated/graphql.ts';
+import {
+  TraceAgentsDocument,
+  TraceSearchDocument,
+  TraceSeriesDocument,
+  TraceUpdatesFilteredDocument,
+} from './generated/graphql.ts';
 import { eventually, openGraph } from './graph-house.ts';
 import { overYoga } from './subscribers.ts';
 
@@ -152,6 +157,31 @@ describe('a series of traces', () => {
   it('of an empty window is refused', async () => {
     const { errors } = await house.call(TraceSeriesDocument, { from: window.to, to: window.from });
     expect(errors).toMatchObject([{ message: 'The window is empty: its start must be before its end.' }]);
+  });
+});
+
+describe('the agents of a window', () => {
+  const from = new Date(START_MS).toISOString();
+  const at = (second: number) => ({ startNs: nsAt(START_MS + second * 1_000), endNs: nsAt(START_MS + second * 1_000) });
+
+  it('are told to each caller as its traces name them', async () => {
+    await house.ingest(TEAM_KEY, aSpan({ ...at(4), traceId: traceId(5), agent: 'planner', status: 'error' }));
+    await house.ingest(OTHER_TEAM_KEY, aSpan({ ...at(5), traceId: traceId(6), agent: 'scout' }));
+    const planner = { name: 'planner', traces: 1, failed: 1, lastTraceAt: new Date(START_MS + 4_000).toISOString() };
+    const scout = { name: 'scout', traces: 1, failed: 0, lastTraceAt: new Date(START_MS + 5_000).toISOString() };
+    const asked = { from, filter: { text: 's' } };
+    expect((await house.call(TraceAgentsDocument, asked)).data.agents.slice(0, 2)).toEqual([scout, planner]);
+    expect((await house.call(TraceAgentsDocument, asked, 'sk-team-a')).data.agents[0]).toEqual(planner);
+    const failed = { from, filter: { minErrors: 1, agent: 'planner' } };
+    expect((await house.call(TraceAgentsDocument, failed)).data.agents).toEqual([planner]);
+    expect((await house.call(TraceAgentsDocument, { from, first: 1 })).data.agents).toEqual([scout]);
+  });
+
+  it.each([0, 501])('are not given %i at once', async (first) => {
+    const { errors } = await house.call(TraceAgentsDocument, { from, first });
+    expect(errors).toMatchObject([
+      { message: 'An answer has 1 to 500 agents.', extensions: { code: 'INVALID_INPUT' } },
+    ]);
   });
 });
 

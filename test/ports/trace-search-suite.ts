@@ -154,6 +154,35 @@ export function traceSearchSuite(engine: Engine): void {
       }
     });
 
+    it('names the agents of a window, as whoever reads may see them, the latest first', async () => {
+      const window = { startMs: START_MS + 5_000, endMs: START_MS + 35_000 };
+      for (const [visibility, filters] of [
+        [ALL, NO_FILTERS],
+        [ALL, { ...NO_FILTERS, status: 'error' }],
+        [{ kind: 'team', teamId: TEAM_KEY.teamId }, NO_FILTERS],
+        [{ kind: 'key', keyHash: LONE_KEY.keyHash }, NO_FILTERS],
+      ] as const) {
+        const visible = (await traces.listSummaries(visibility, { ...window, after: null }, MANY)).filter((summary) =>
+          passesFilters(summary, filters),
+        );
+        const expected = ['refund-agent', 'triage']
+          .map((name) => ({ name, of: visible.filter(({ agentNames }) => agentNames.includes(name)) }))
+          .filter(({ of }) => of.length > 0)
+          .map(({ name, of }) => ({
+            name,
+            traces: of.length,
+            failed: of.filter(({ errorCount }) => errorCount > 0).length,
+            lastStartMs: Math.max(...of.map((summary) => Number(rankOf(summary, 'start')))),
+          }))
+          .toSorted((left, right) => right.lastStartMs - left.lastStartMs || (left.name < right.name ? -1 : 1));
+        expect(expected.length).toBeGreaterThan(0);
+        expect(await traces.agents(visibility, { ...window, filters }, 10)).toEqual(expected);
+        expect(await traces.agents(visibility, { ...window, filters }, 1)).toEqual(expected.slice(0, 1));
+      }
+      const nobody = { kind: 'team', teamId: 'nobody' } as const;
+      expect(await traces.agents(nobody, { ...window, filters: NO_FILTERS }, 10)).toEqual([]);
+    });
+
     it('gives no buckets where there are no traces for the reader', async () => {
       const series = { startMs: START_MS, endMs: START_MS + 40_000, bucketMs: 1_000, filters: NO_FILTERS };
       expect(await traces.series({ kind: 'team', teamId: 'nobody' }, series)).toEqual([]);

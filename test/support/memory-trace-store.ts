@@ -127,6 +127,22 @@ export function createMemoryTraceStore(bodies?: BodyReader): TraceStore {
           };
         });
     },
+    async agents(visibility, { startMs, endMs, filters }, limit) {
+      const named = [...traces.values()]
+        .map(({ summary }) => summary)
+        .filter((summary) => mayRead(visibility, summary.owner) && passesFilters(summary, filters))
+        .filter((summary) => startMsOf(summary) >= startMs && startMsOf(summary) < endMs)
+        .flatMap((summary) => summary.agentNames.map((name) => ({ name, summary })));
+      return [...Map.groupBy(named, ({ name }) => name)]
+        .map(([name, some]) => ({
+          name,
+          traces: some.length,
+          failed: some.filter(({ summary }) => summary.errorCount > 0).length,
+          lastStartMs: Math.max(...some.map(({ summary }) => startMsOf(summary))),
+        }))
+        .toSorted((left, right) => right.lastStartMs - left.lastStartMs || (left.name < right.name ? -1 : 1))
+        .slice(0, limit);
+    },
     async findSummaries(visibility, traceId, traceRef) {
       return [...traces.values()]
         .map(({ summary }) => summary)

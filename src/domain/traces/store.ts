@@ -2,7 +2,7 @@ import type { Owner, Visibility } from '../caller.ts';
 import type { PackedExport } from './packed.ts';
 import type { Span, SpanBatch, SpanHead } from './span.ts';
 import type { TraceSummary, TraceWindow } from './trace.ts';
-import type { TraceBucket, TraceSearch, TraceSeries } from './trace-search.ts';
+import type { AgentActivity, AgentSearch, TraceBucket, TraceSearch, TraceSeries } from './trace-search.ts';
 
 /** What names one owner's trace. The ref alone would; the id is what stored traces are sorted by. */
 export type TraceKey = Pick<TraceSummary, 'traceId' | 'traceRef'>;
@@ -31,6 +31,8 @@ export interface TraceStore {
   searchSummaries(visibility: Visibility, search: TraceSearch, limit: number): Promise<readonly TraceSummary[]>;
   /** What the visible traces that pass the filters come to, by stretches of time; those without traces are left out. */
   series(visibility: Visibility, series: TraceSeries): Promise<readonly TraceBucket[]>;
+  /** At most `limit` of the agents that the visible traces name, the latest first, then by name. */
+  agents(visibility: Visibility, search: AgentSearch, limit: number): Promise<readonly AgentActivity[]>;
   /** Every visible summary with this trace id, or just the one with this ref. Empty when there is none. */
   findSummaries(visibility: Visibility, traceId: string, traceRef: string | null): Promise<readonly TraceSummary[]>;
   /** The spans of these traces without payload, by ref; by start then span id. Callers pass traces they may see. */

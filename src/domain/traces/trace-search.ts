@@ -154,6 +154,23 @@ export interface TraceSeries {
 
 export const MOST_BUCKETS = 500;
 
+/** Which agents are asked for: those of the traces that began inside a window and pass the filters. */
+export type AgentSearch = Pick<TraceSearch, 'startMs' | 'endMs' | 'filters'>;
+
+/** An agent as the traces of a window name it. */
+export interface AgentActivity {
+  readonly name: string;
+  /** Traces that it took part in. */
+  readonly traces: number;
+  /** Of those, the ones in which a span failed, not always its own. */
+  readonly failed: number;
+  /** When the latest of them began, Unix milliseconds. */
+  readonly lastStartMs: number;
+}
+
+/** Most agents of one answer. */
+export const MOST_AGENTS = 500;
+
 /** A stretch without traces. */
 export const emptyBucket = (startMs: number): TraceBucket => ({
   startMs,

@@ -1,7 +1,14 @@
 import { type Kysely, type RawBuilder, sql, type SqlBool } from 'kysely';
 import type { Usd } from '../../domain/money.ts';
 import { storable } from '../../domain/storable.ts';
-import type { TraceBucket, TraceFilters, TraceOrder, TraceSeries } from '../../domain/traces/trace-search.ts';
+import type {
+  AgentActivity,
+  AgentSearch,
+  TraceBucket,
+  TraceFilters,
+  TraceOrder,
+  TraceSeries,
+} from '../../domain/traces/trace-search.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../tables.ts';
 
@@ -111,5 +118,46 @@ export async function bucketsOf(
     p50Ns: BigInt(row.p50),
     p90Ns: BigInt(row.p90),
     p99Ns: BigInt(row.p99),
+  }));
+}
+
+interface AgentRow {
+  readonly name: string;
+  readonly traces: number | string;
+  readonly failed: number | string;
+  readonly last_start_ms: number | string;
+}
+
+/** The agents of the traces that began inside the window. */
+export async function agentsOf(
+  db: Kysely<Tables>,
+  flavour: Flavour,
+  {
+    search: { startMs, endMs },
+    condition,
+    limit,
+  }: {
+    readonly search: AgentSearch;
+    readonly condition: RawBuilder<SqlBool>;
+    readonly limit: number;
+  },
+): Promise<readonly AgentActivity[]> {
+  const names =
+    flavour === 'postgresql'
+      ? sql`jsonb_array_elements_text(cast(trace_summary.agent_names as jsonb))`
+      : sql`json_each(trace_summary.agent_names)`;
+  // Names are compared by their bytes on either engine, so that both give one order.
+  const order = flavour === 'postgresql' ? sql`collate "C"` : sql`collate binary`;
+  const { rows } = await sql<AgentRow>`
+    select agent.value as name, count(*) as traces, sum(case when error_count > 0 then 1 else 0 end) as failed,
+      cast(max(start_ms) as double precision) as last_start_ms
+    from trace_summary cross join ${names} as agent
+    where start_ms >= ${bigint(startMs)} and start_ms < ${bigint(endMs)} and ${condition}
+    group by agent.value order by max(start_ms) desc, agent.value ${order} limit ${limit}`.execute(db);
+  return rows.map((row) => ({
+    name: row.name,
+    traces: Number(row.traces),
+    failed: Number(row.failed),
+    lastStartMs: Number(row.last_start_ms),
   }));
 }

@@ -5,6 +5,7 @@ import { payloadOfText } from '../../domain/traces/span-rows.ts';
 import type { BodyReader, ExportBody } from '../../domain/traces/packed.ts';
 import type { SpanHead, SpanPayload } from '../../domain/traces/span.ts';
 import type { TraceKey, TraceStore } from '../../domain/traces/store.ts';
+import type { TraceFilters } from '../../domain/traces/trace-search.ts';
 import type { TraceSummary } from '../../domain/traces/trace.ts';
 import type { Database } from '../database.ts';
 import { ExportBodyEntity } from '../entities/export-body.ts';
@@ -17,7 +18,7 @@ import type { Tables } from '../tables.ts';
 import { type IngestJob, jobOfBatches, jobOfExport } from './ingest-jobs.ts';
 import { type SpanRow, spanHeadOf } from './span-rows.ts';
 import { summaryOf, type SummaryRow } from './summary-rows.ts';
-import { bigint, bucketsOf, passing, RANKS } from './trace-search.ts';
+import { agentsOf, bigint, bucketsOf, passing, RANKS } from './trace-search.ts';
 import { createTraceRemoval } from './trace-removal.ts';
 import { createTraceIngest, type TraceTables } from './trace-ingest.ts';
 
@@ -83,6 +84,8 @@ export function createTraceStore(
       .orderBy('trace_summary.start_ms', 'desc')
       .orderBy('trace_summary.trace_ref', 'desc')
       .$castTo<SummaryRow>();
+  const visibleAndPassing = (visibility: Visibility, filters: TraceFilters) =>
+    sql<SqlBool>`${visibleTo(visibility)(expressionBuilder())} and ${passing(flavour, filters)}`;
   const submit = (job: IngestJob): Promise<readonly TraceSummary[]> =>
     job.rows === 0 ? Promise.resolve([]) : commits.submit(job);
   const spansOf = (traces: readonly TraceKey[]) =>
@@ -144,13 +147,12 @@ export function createTraceStore(
         return rows.map(summaryOf);
       }),
     series: (visibility, series) =>
-      inFlight.run(() =>
-        bucketsOf(
-          reading(),
-          series,
-          sql<SqlBool>`${visibleTo(visibility)(expressionBuilder())} and ${passing(flavour, series.filters)}`,
-        ),
-      ),
+      inFlight.run(() => bucketsOf(reading(), series, visibleAndPassing(visibility, series.filters))),
+    agents: (visibility, search, limitRows) =>
+      inFlight.run(() => {
+        const condition = visibleAndPassing(visibility, search.filters);
+        return agentsOf(reading(), flavour, { search, condition, limit: limitRows });
+      }),
     findSummaries: (visibility, traceId, traceRef) =>
       inFlight.run(async () => {
         const rows = await summaries(visibility)

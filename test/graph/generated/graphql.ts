@@ -787,6 +787,16 @@ export type ContentFragment =
   | Content_SpanText_Fragment
 ;
 
+export type TraceAgentsQueryVariables = Exact<{
+  from?: string | null | undefined;
+  to?: string | null | undefined;
+  first?: number | null | undefined;
+  filter?: TraceFilter | null | undefined;
+}>;
+
+
+export type TraceAgentsQuery = { agents: Array<{ name: string, traces: number, failed: number, lastTraceAt: string }> };
+
 export type TraceSearchQueryVariables = Exact<{
   filter?: TraceFilter | null | undefined;
   orderBy?: TraceOrder | null | undefined;
@@ -1585,6 +1595,16 @@ export const SpanDocument = new TypedDocumentString(`
     text
   }
 }`) as unknown as TypedDocumentString<SpanQuery, SpanQueryVariables>;
+export const TraceAgentsDocument = new TypedDocumentString(`
+    query TraceAgents($from: DateTime, $to: DateTime, $first: Int, $filter: TraceFilter) {
+  agents(from: $from, to: $to, first: $first, filter: $filter) {
+    name
+    traces
+    failed
+    lastTraceAt
+  }
+}
+    `) as unknown as TypedDocumentString<TraceAgentsQuery, TraceAgentsQueryVariables>;
 export const TraceSearchDocument = new TypedDocumentString(`
     query TraceSearch($filter: TraceFilter, $orderBy: TraceOrder, $first: Int, $after: String, $from: DateTime) {
   traces(
