@@ -23,29 +23,37 @@ export function whileAllowed<Event, Shown>(
 ): AsyncIterableIterator<Shown> {
   const asked = callerOf(scope);
 
-  async function shownOf(event: Event): Promise<Shown | null> {
-    try {
-      const caller = await scope.platform.keyRing.current(asked);
-      access.check(caller);
-      return show(event, caller);
-    } catch (error) {
-      await feed.return?.();
-      throw error;
-    }
+  /** At once where the caller is known to memory, as almost always: an event may have a thousand followers. */
+  function shownOf(event: Event): Shown | null | Promise<Shown | null> {
+    const caller = scope.platform.keyRing.current(asked);
+    return caller instanceof Promise ? caller.then((known) => shownTo(known, event)) : shownTo(caller, event);
   }
+
+  function shownTo(caller: Caller, event: Event): Shown | null {
+    access.check(caller);
+    return show(event, caller);
+  }
+
+  const next = async (): Promise<IteratorResult<Shown>> => {
+    for (;;) {
+      const step = await feed.next();
+      if (step.done === true) return { done: true, value: undefined };
+      try {
+        const shown = shownOf(step.value);
+        const value = shown instanceof Promise ? await shown : shown;
+        if (value !== null) return { done: false, value };
+      } catch (error) {
+        await feed.return?.();
+        throw error;
+      }
+    }
+  };
 
   return {
     [Symbol.asyncIterator]() {
       return this;
     },
-    async next() {
-      for (;;) {
-        const step = await feed.next();
-        if (step.done === true) return { done: true, value: undefined };
-        const shown = await shownOf(step.value);
-        if (shown !== null) return { done: false, value: shown };
-      }
-    },
+    next,
     async return() {
       await feed.return?.();
       return { done: true, value: undefined };

@@ -1,4 +1,4 @@
-import type { Bus } from '../src/domain/bus.ts';
+import type { Bus, Delivery } from '../src/domain/bus.ts';
 import { mayRead, ownerOf, visibilityOf } from '../src/domain/caller.ts';
 import { InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { Page } from '../src/domain/page.ts';
@@ -15,7 +15,13 @@ import {
 import type { SentExport } from '../src/domain/traces/packed.ts';
 import { readSpanCursor, spanCursorAt } from '../src/domain/traces/span-cursor.ts';
 import type { Span } from '../src/domain/traces/span.ts';
-import { type Trace, type TraceSummary, type TraceWindow, TRACE_PAGE_SIZE } from '../src/domain/traces/trace.ts';
+import {
+  type Trace,
+  type TraceChange,
+  type TraceSummary,
+  type TraceWindow,
+  TRACE_PAGE_SIZE,
+} from '../src/domain/traces/trace.ts';
 import { NO_FILTERS, passesFilters, type TraceFilters } from '../src/domain/traces/trace-search.ts';
 import { traceReader, traceWriter } from './access.ts';
 import { whileAllowed } from './live.ts';
@@ -50,14 +56,8 @@ export interface TracePage extends Page<TraceSummary> {
   readonly window: Pick<TraceWindow, 'startMs' | 'endMs'>;
 }
 
-/** A trace as it stands after spans of it were stored. */
-export interface TraceUpdate {
-  /** Names this update: who comes back behind it misses nothing. */
-  readonly id: string;
-  readonly trace: TraceSummary;
-  /** How many updates this subscriber missed since its last, because it read too slowly. */
-  readonly missed: number;
-}
+/** A trace as it stands after spans of it were stored, handed on as it was delivered: one object for many. */
+export type TraceUpdate = Delivery<TraceChange>;
 
 /** Tells subscribers of traces that changed. */
 export function tellChanges(bus: Pick<Bus, 'publish'>, summaries: readonly TraceSummary[]): readonly TraceSummary[] {
@@ -209,9 +209,9 @@ export const watchTraces = operation({
     return whileAllowed(deliveries, {
       scope,
       access: traceReader,
-      show({ event: { summary }, id, missed }, caller) {
+      show(update, caller) {
         visibility = visibilityOf(caller);
-        return mayRead(visibility, summary.owner) ? { id, trace: summary, missed } : null;
+        return mayRead(visibility, update.event.summary.owner) ? update : null;
       },
     });
   },

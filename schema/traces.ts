@@ -183,7 +183,7 @@ const TraceUpdateType = builder.objectRef<TraceUpdate>('TraceUpdate').implement(
   description: 'A trace as it stands after spans of it were stored.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Names this update; given as `after` it is where a reader goes on.' }),
-    trace: t.field({ type: TraceType, description: 'The trace.', resolve: ({ trace }) => knownOf(trace) }),
+    trace: t.field({ type: TraceType, description: 'The trace.', resolve: ({ event }) => knownOf(event.summary) }),
     missed: t.exposeInt('missed', {
       description: 'How many updates were dropped before this one because they were read too slowly.',
     }),

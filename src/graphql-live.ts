@@ -3,15 +3,14 @@ import type { ExecutionResult, GraphQLError } from 'graphql';
 const DONE: IteratorResult<ExecutionResult> = { done: true, value: undefined };
 
 /**
- * The results of one live subscription, with an end that always comes. A source that throws yields one
- * result with the error and is over; so does one that is stopped; one that is returned is over at once, even
- * while a result is awaited. Written by hand because an async generator's `return` waits for the event that
- * may never come.
+ * The results of one live subscription as its client may see them, with an end that always comes. A source that
+ * throws yields one result with the error and is over; so does one that is stopped; one that is returned is over at
+ * once, even while a result is awaited. Written by hand because an async generator's `return` waits for the event
+ * that may never come.
  */
 export class LiveResults implements AsyncIterableIterator<ExecutionResult> {
   readonly #source: AsyncIterator<ExecutionResult>;
   readonly #ended: () => void;
-  readonly #delivering: () => void;
   readonly #explain: (error: unknown) => GraphQLError;
   #over = false;
   #lastWords: ExecutionResult | null = null;
@@ -22,14 +21,12 @@ export class LiveResults implements AsyncIterableIterator<ExecutionResult> {
     hooks: {
       /** Told once, however it ended. */
       readonly ended: () => void;
-      /** Told after each event was executed. */
-      readonly delivering: () => void;
+      /** An error as the client sees it. */
       readonly explain: (error: unknown) => GraphQLError;
     },
   ) {
     this.#source = source[Symbol.asyncIterator]();
     this.#ended = hooks.ended;
-    this.#delivering = hooks.delivering;
     this.#explain = hooks.explain;
   }
 
@@ -75,11 +72,16 @@ export class LiveResults implements AsyncIterableIterator<ExecutionResult> {
     this.#lastWords = null;
   }
 
-  #arrived(result: IteratorResult<ExecutionResult>): void {
+  #arrived(result: IteratorResult<ExecutionResult, undefined>): void {
     if (this.#over) return;
-    if (result.done) this.#finish();
-    else this.#delivering();
-    this.#deliver(result);
+    if (result.done === true) {
+      this.#finish();
+      this.#deliver(DONE);
+      return;
+    }
+    const { errors } = result.value;
+    const shown = errors === undefined ? result.value : { ...result.value, errors: errors.map(this.#explain) };
+    this.#deliver({ done: false, value: shown });
   }
 
   #deliver(result: IteratorResult<ExecutionResult>): void {

@@ -1,9 +1,16 @@
-import type { ExecutionArgs, GraphQLError, GraphQLSchema } from 'graphql';
+import {
+  type ExecutionArgs,
+  type ExecutionResult,
+  getOperationAST,
+  type GraphQLError,
+  type GraphQLSchema,
+} from 'graphql';
+import { isAsyncIterable } from 'graphql-yoga';
 import { createHandler, type Handler, type OperationResult, type Request } from 'graphql-sse';
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { STALLED_MS } from '../rest-shims/answer-writer.ts';
 import type { GraphContext } from '../schema/builder.ts';
+import { drained, type EventStreams } from './graphql-events.ts';
 
 /** The parts of a Koa context the graph's doors use; they answer on `res` themselves. */
 export interface HttpExchange {
@@ -77,6 +84,10 @@ interface StreamRequest {
   readonly asker: Asker;
   flow: Flow;
   token: string;
+  /** Whether the stream is of this request alone, and carries one operation. */
+  distinct: boolean;
+  /** The results of a subscription in a stream of its own. */
+  results: AsyncIterable<object> | null;
 }
 
 /**
@@ -86,9 +97,11 @@ interface StreamRequest {
 export function createStreamDoor({
   pipelineFor,
   mask,
+  eventStreams,
 }: {
   readonly pipelineFor: (asker: Asker) => Pipeline;
   readonly mask: (error: unknown) => GraphQLError;
+  readonly eventStreams: EventStreams;
 }) {
   /** Streams of the single connection mode, reserved or connected. */
   const flows = new Map<string, Flow>();
@@ -108,6 +121,7 @@ export function createStreamDoor({
       const known = flows.get(context.token);
       if (known) context.flow = known;
       else if (request.method === 'PUT') reserve(context);
+      else context.distinct = true;
       return context.token;
     },
     async onSubscribe({ context, raw }, { query, operationName, variables }) {
@@ -120,13 +134,19 @@ export function createStreamDoor({
         if (faults.length > 0) return { data: null, errors: faults };
         const contextValue = { ...(await pipeline.contextFactory()) };
         pipelines.set(contextValue, pipeline);
-        return {
+        const args = {
           schema: pipeline.schema,
           document,
           contextValue,
           ...(variables ? { variableValues: variables } : {}),
           ...(operationName ? { operationName } : {}),
         };
+        if (!context.distinct || getOperationAST(document, operationName)?.operation !== 'subscription') return args;
+        const begun = await pipeline.subscribe(args);
+        if (!isAsyncIterable(begun)) return { data: null, ...begun };
+        // Written by ourselves: what is framed here is framed once for all who ask the same.
+        context.results = begun;
+        return nothing();
       } catch (error) {
         return { data: null, errors: [mask(error)] };
       }
@@ -169,7 +189,7 @@ export function createStreamDoor({
       headers: { get: (name) => headers[name] },
       body: null,
       raw: { headers: {} } as IncomingMessage,
-      context: { asker, flow, token },
+      context: { asker, flow, token, distinct: false, results: null },
     });
     flow.close();
     if (stream !== null && typeof stream !== 'string') await stream.return();
@@ -178,7 +198,7 @@ export function createStreamDoor({
   return {
     /** Answers one request of either mode; `body` was read before. */
     async handle({ req, res }: HttpExchange, asker: Asker, body: Uint8Array): Promise<void> {
-      const context: StreamRequest = { asker, flow: new Flow(), token: '' };
+      const context: StreamRequest = { asker, flow: new Flow(), token: '', distinct: false, results: null };
       const [answer, head] = await handler({
         method: req.method ?? 'GET',
         url: req.url ?? '',
@@ -191,7 +211,12 @@ export function createStreamDoor({
         res.writeHead(head.status, head.statusText, head.headers).end(answer ?? undefined);
         return;
       }
-      const { flow, token } = context;
+      const { flow, token, results } = context;
+      if (results !== null) {
+        void answer.return();
+        res.once('close', () => flow.close());
+        return eventStreams.write(res, results);
+      }
       reserved.delete(token);
       const leave = (): void => {
         flows.delete(token);
@@ -226,15 +251,9 @@ function tokenOf({ headers, url }: Request<IncomingMessage, StreamRequest>): str
   return token && TOKEN.test(token) ? token.toLowerCase() : null;
 }
 
-/** Resolves when the socket takes more, or never will; a client that has not read for long is taken for gone. */
-export function drained(response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const stalled = setTimeout(() => response.destroy(), STALLED_MS).unref();
-    const go = (): void => {
-      clearTimeout(stalled);
-      response.off('drain', go).off('close', go);
-      resolve();
-    };
-    response.once('drain', go).once('close', go);
-  });
+/** Of a subscription that is written elsewhere, its handler sees none. */
+function nothing(): AsyncIterableIterator<ExecutionResult> {
+  const ended = { done: true, value: undefined } as const;
+  const none = { [Symbol.asyncIterator]: () => none, next: () => Promise.resolve(ended) };
+  return none;
 }

@@ -1,5 +1,7 @@
 import {
   type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
   GraphQLError,
   type GraphQLSchema,
   NoSchemaIntrospectionCustomRule,
@@ -7,10 +9,10 @@ import {
   type ParseOptions,
   type Source,
 } from 'graphql';
-import { createYoga, isAsyncIterable, type Plugin } from 'graphql-yoga';
+import type { OperationResult } from 'graphql-sse';
+import { createYoga, type Plugin } from 'graphql-yoga';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
-import type { Loaders } from '../resolvers/loaders.ts';
 import type { Scope } from '../resolvers/scope.ts';
 import { readBody, RequestAborted } from '../rest-shims/body.ts';
 import { statusOf } from '../rest-shims/errors.ts';
@@ -19,10 +21,12 @@ import { rootOf, toGraphQLError } from '../schema/errors.ts';
 import { assertParsable, overLimit } from '../schema/limits.ts';
 import { DomainError, Unavailable } from './domain/errors.ts';
 import { FreeTierUsedUp } from './domain/free-tier/free-tier.ts';
+import { createEventStreams, drained } from './graphql-events.ts';
 import { LiveResults } from './graphql-live.ts';
 import { createGraphiQL } from './graphql-page.ts';
 import { assertReadable } from './graphql-request.ts';
-import { type Asker, createStreamDoor, drained, type HttpExchange } from './graphql-stream.ts';
+import { createSharedEvents } from './graphql-shared.ts';
+import { type Asker, createStreamDoor, type HttpExchange } from './graphql-stream.ts';
 import { randomIds } from './runtime/identifiers.ts';
 import type { Log } from './runtime/log.ts';
 
@@ -54,12 +58,23 @@ export interface GraphQLDoor {
   close(): void;
 }
 
+/** What Yoga makes of the context and what it was asked with. */
+interface FollowerContext extends GraphContext {
+  readonly asker: Asker;
+}
+
 /** The request being served, for the log. */
 const serving = new AsyncLocalStorage<{ readonly requestId: string; readonly signal: AbortSignal }>();
 
 /** Mounts the schema on HTTP: limits, masking, caches and the two roads of subscriptions. */
 export function createGraphQL({ schema, scopeFor, log, settings }: GraphQLOptions): GraphQLDoor {
   const live = new Set<LiveResults>();
+  const sharedEvents = createSharedEvents();
+  const eventStreams = createEventStreams();
+  /** Subscriptions by who asked, as they are before Yoga's plugins wrap each event anew. */
+  const begun = new WeakMap<Asker, LiveResults>();
+  /** Answers of Yoga's that we write ourselves. */
+  const following = new WeakMap<Response, LiveResults>();
   let closing = false;
   const stopping = (): Unavailable => new Unavailable('The process is shutting down.');
 
@@ -79,7 +94,24 @@ export function createGraphQL({ schema, scopeFor, log, settings }: GraphQLOption
     });
   }
 
-  const guard: Plugin<GraphContext> = {
+  async function follow(args: ExecutionArgs): Promise<LiveResults | ExecutionResult> {
+    const { asker, scope } = args.contextValue as FollowerContext;
+    const followed = await sharedEvents.follow(args, scope);
+    if (!('results' in followed)) return followed;
+    const results = new LiveResults(followed.results, {
+      ended() {
+        live.delete(results);
+        followed.left();
+      },
+      explain: mask,
+    });
+    live.add(results);
+    begun.set(asker, results);
+    if (closing) results.stop(stopping());
+    return results;
+  }
+
+  const guard: Plugin<GraphContext, { readonly asker: Asker }> = {
     onParse({ parseFn, setParseFn }) {
       setParseFn((source: string | Source, options?: ParseOptions): DocumentNode => {
         assertParsable(typeof source === 'string' ? source : source.body);
@@ -98,24 +130,20 @@ export function createGraphQL({ schema, scopeFor, log, settings }: GraphQLOption
       const refusal = overLimit(schema, args);
       if (refusal) setResultAndStopExecution({ errors: [refusal] });
     },
-    onSubscribe({ args, setResultAndStopExecution }) {
+    onSubscribe({ args, setResultAndStopExecution, setSubscribeFn }) {
       const refusal = overLimit(schema, args);
       if (refusal) return setResultAndStopExecution({ errors: [refusal] });
-      const { loaders } = args.contextValue.scope;
-      return {
-        onSubscribeResult({ result, setResult }) {
-          if (!isAsyncIterable(result)) return;
-          const results = new LiveResults(result, {
-            ended: () => live.delete(results),
-            // Each event is a question of its own: what an earlier one loaded may have changed since.
-            delivering: () => forget(loaders),
-            explain: mask,
-          });
-          live.add(results);
-          if (closing) results.stop(stopping());
-          setResult(results);
-        },
-      };
+      setSubscribeFn(follow);
+    },
+    onResultProcess({ serverContext, resultProcessor, setResultProcessor }) {
+      const results = begun.get(serverContext.asker);
+      // None was chosen for a client that takes no event stream; it is told so.
+      if (results === undefined || resultProcessor === undefined) return;
+      setResultProcessor((_result, { Response: Answer }) => {
+        const empty = new Answer(null);
+        following.set(empty, results);
+        return empty;
+      }, 'text/event-stream');
     },
   };
 
@@ -141,9 +169,20 @@ export function createGraphQL({ schema, scopeFor, log, settings }: GraphQLOption
   const streams = createStreamDoor({
     pipelineFor(asker) {
       const { parse, validate, contextFactory, execute, subscribe } = yoga.getEnveloped({ asker });
-      return { schema, parse, validate, contextFactory, execute, subscribe };
+      return {
+        schema,
+        parse,
+        validate,
+        contextFactory,
+        execute,
+        async subscribe(args) {
+          const result = (await subscribe(args)) as Awaited<OperationResult>;
+          return begun.get(asker) ?? result;
+        },
+      };
     },
     mask,
+    eventStreams,
   });
 
   async function answer({ req, res }: HttpExchange, asker: Asker, body: Uint8Array): Promise<void> {
@@ -154,7 +193,10 @@ export function createGraphQL({ schema, scopeFor, log, settings }: GraphQLOption
       body: body.length > 0 ? Buffer.from(body) : null,
       signal: asker.signal,
     });
-    await write(await yoga.handle(request, { asker }), res);
+    const answered = await yoga.handle(request, { asker });
+    const results = following.get(answered);
+    if (results === undefined) await write(answered, res);
+    else await eventStreams.write(res, results);
   }
 
   /** Reads a request within the limit, runs it under a request id, and answers what goes wrong on the way. */
@@ -188,6 +230,7 @@ export function createGraphQL({ schema, scopeFor, log, settings }: GraphQLOption
       closing = true;
       for (const results of live) results.stop(stopping());
       streams.close();
+      eventStreams.close();
     },
   };
 }
@@ -229,10 +272,6 @@ async function write(answer: Response, response: ServerResponse): Promise<void> 
     if (!response.write(chunk.value)) await drained(response);
   }
   response.end();
-}
-
-function forget(loaders: Loaders): void {
-  for (const question of Object.keys(loaders) as (keyof Loaders)[]) loaders[question].clearAll();
 }
 
 function withoutSuggestion(error: GraphQLError): GraphQLError {

@@ -50,7 +50,18 @@ export function createScopes(
       const key = readCredential(request.headers);
       const caller = key === null || key === '' ? null : await callerBehind(key);
       const client = clientOf(request, networkOf);
-      return { platform, caller, client, signal, loaders: createLoaders(platform.stores, caller) };
+      let loaders: Loaders | null = null;
+      return {
+        platform,
+        caller,
+        client,
+        signal,
+        // Of those who follow the same events only one ever asks for them.
+        get loaders() {
+          loaders ??= createLoaders(platform.stores, caller);
+          return loaders;
+        },
+      };
     },
   };
 }

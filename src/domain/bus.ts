@@ -17,7 +17,7 @@ export interface CatalogNews {
   readonly changes: readonly CatalogChange[];
 }
 
-/** An event as one subscriber receives it. */
+/** An event as a subscriber receives it: the same object for all who missed nothing. */
 export interface Delivery<Event> {
   readonly event: Event;
   /** Names the event, unique across topics and processes; follow on behind it with `after`. */

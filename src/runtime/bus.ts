@@ -11,6 +11,8 @@ const KEPT_EVENTS = 512;
 interface Told<Event> {
   readonly event: Event;
   readonly place: number;
+  /** What all are given who missed nothing; null until the first is. */
+  delivery: Delivery<Event> | null;
 }
 
 /** One subscriber's queue: bounded, and an iterator whose `return` takes effect at once. */
@@ -71,10 +73,13 @@ class Feed<Event> implements AsyncIterableIterator<Delivery<Event>> {
     this.#closed();
   }
 
-  #delivery({ event, place }: Told<Event>): Delivery<Event> {
+  #delivery(told: Told<Event>): Delivery<Event> {
+    const { event, place } = told;
     const missed = this.#missed;
     this.#missed = 0;
-    return { event, id: this.#idOf(place), missed };
+    if (missed > 0) return { event, id: this.#idOf(place), missed };
+    told.delivery ??= { event, id: this.#idOf(place), missed };
+    return told.delivery;
   }
 }
 
@@ -91,7 +96,7 @@ class Channel<Event> {
   #told = 0;
 
   publish(event: Event): void {
-    const told = { event, place: this.#told++ };
+    const told: Told<Event> = { event, place: this.#told++, delivery: null };
     this.#kept[told.place % KEPT_EVENTS] = told;
     for (const { feed, wanted } of this.subscriptions) if (wanted(event)) feed.push(told);
   }

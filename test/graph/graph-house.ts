@@ -12,6 +12,7 @@ import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
 import { ZERO_USD } from '../../src/domain/money.ts';
 import type { SpendRow } from '../../src/domain/spend/spend-row.ts';
 import type { Span } from '../../src/domain/traces/span.ts';
+import type { TraceStore } from '../../src/domain/traces/store.ts';
 import type { Health } from '../../src/domain/deployments/health.ts';
 import type { Gateway, GatewayCall } from '../../src/gateway/gateway.ts';
 import { createGraphQL } from '../../src/graphql.ts';
@@ -155,12 +156,13 @@ export async function openGraph(
     readonly introspection?: boolean;
     readonly graphiql?: boolean;
     readonly queueLimit?: number;
+    readonly traces?: TraceStore;
     /** Lets a test break a part of the platform. */
     readonly platform?: Partial<Platform>;
   } = {},
 ) {
   const bus = createBus(options.queueLimit ? { queueLimit: options.queueLimit } : {});
-  const traces = createMemoryTraceStore();
+  const traces = options.traces ?? createMemoryTraceStore();
   const reads = { listSpans: 0, findBySpans: 0 };
   const keys = new Map<string, VirtualKey>();
   const lines: LogLine[] = [];

@@ -854,6 +854,13 @@ export type TraceNamesSubscriptionVariables = Exact<{ [key: string]: never; }>;
 
 export type TraceNamesSubscription = { traceUpdates: { missed: number, trace: { name: string } } };
 
+export type TraceUpdatesWithSpendSubscriptionVariables = Exact<{
+  traceId?: string | number | null | undefined;
+}>;
+
+
+export type TraceUpdatesWithSpendSubscription = { traceUpdates: { trace: { traceId: string, spans: Array<{ spanId: string, spendRow: { costUsd: string | null } | null }> | null } } };
+
 export type TraceQueryVariables = Exact<{
   id: string | number;
   ref?: string | number | null | undefined;
@@ -1701,6 +1708,21 @@ export const TraceNamesDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<TraceNamesSubscription, TraceNamesSubscriptionVariables>;
+export const TraceUpdatesWithSpendDocument = new TypedDocumentString(`
+    subscription TraceUpdatesWithSpend($traceId: ID) {
+  traceUpdates(traceId: $traceId) {
+    trace {
+      traceId
+      spans {
+        spanId
+        spendRow {
+          costUsd
+        }
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<TraceUpdatesWithSpendSubscription, TraceUpdatesWithSpendSubscriptionVariables>;
 export const TraceDocument = new TypedDocumentString(`
     query Trace($id: ID!, $ref: ID) {
   trace(id: $id, ref: $ref) {

@@ -44,6 +44,23 @@ describe('the bus', () => {
     expect([idOf(second.value.event), second.value.missed]).toEqual(['99998', 0]);
   });
 
+  it('gives those who missed nothing the same delivery, and one of its own to who did', async () => {
+    const bus = createBus({ queueLimit: 1 });
+    const [one, other, slow] = [bus.subscribe('trace', {}), bus.subscribe('trace', {}), bus.subscribe('trace', {})];
+    const early = [one.next(), other.next()];
+    bus.publish('trace', change('a'));
+    await Promise.all(early);
+    bus.publish('trace', change('b'));
+    const [{ value: first }, { value: second }, { value: late }] = await Promise.all([
+      one.next(),
+      other.next(),
+      slow.next(),
+    ]);
+    expect(first).toBe(second);
+    expect(late).toEqual({ ...first, missed: 1 });
+    expect(first.missed).toBe(0);
+  });
+
   it('lets a reader go on behind the last event it saw', async () => {
     const bus = createBus();
     const first = bus.subscribe('trace', {});

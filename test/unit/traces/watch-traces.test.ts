@@ -56,8 +56,8 @@ function aHouse() {
 }
 
 const seen = ({ value }: IteratorResult<TraceUpdate>) => [
-  value?.trace.traceId[0],
-  value?.trace.spanCount,
+  value?.event.summary.traceId[0],
+  value?.event.summary.spanCount,
   value?.missed,
 ];
 

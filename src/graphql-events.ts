@@ -1,0 +1,98 @@
+import type { ServerResponse } from 'node:http';
+import type { Writable } from 'node:stream';
+import { STALLED_MS } from '../rest-shims/answer-writer.ts';
+
+/** What an event stream is answered with. */
+const HEAD = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache',
+  'content-encoding': 'none',
+  'x-accel-buffering': 'no',
+} as const;
+
+/** How often a stream is given a sign of life. */
+const PULSE_MS = 12_000;
+/** Some browsers take a stream for open only once something came; later it keeps those between us from hanging up. */
+const PULSE = ':\n\n';
+const END = 'event: complete\ndata:\n\n';
+
+/** Writes the results of subscriptions, one to a connection, as graphql-sse and Yoga both frame them. */
+export interface EventStreams {
+  /**
+   * Answers with the results until they end or the client leaves. The next is asked for when the socket has taken the
+   * last: a client that does not read leaves them where they are.
+   */
+  write(response: ServerResponse, results: AsyncIterable<object>): Promise<void>;
+  /** Stops the signs of life. */
+  close(): void;
+}
+
+export function createEventStreams(): EventStreams {
+  /** A result that several connections are given is made bytes for the first of them. */
+  const frames = new WeakMap<object, Buffer>();
+  const open = new Set<ServerResponse>();
+  // One timer for all: a thousand streams need no thousand timers.
+  const pulse = setInterval(() => {
+    for (const response of open) if (response.socket?.writableNeedDrain !== true) response.write(PULSE);
+  }, PULSE_MS).unref();
+
+  function frameOf(result: object): Buffer {
+    const known = frames.get(result);
+    if (known !== undefined) return known;
+    const frame = chunkOf(textOf(result));
+    frames.set(result, frame);
+    return frame;
+  }
+
+  /** Gives a result to a client; a promise while its socket is full. */
+  function give(response: ServerResponse, result: object): Promise<void> | null {
+    const { socket } = response;
+    // Node frames every write anew and makes three buffers of it: the same bytes for all go past it to the socket,
+    // once nothing waits in the response that stands before them.
+    if (socket !== null && response.chunkedEncoding && response.writableLength === socket.writableLength)
+      return socket.write(frameOf(result)) ? null : drained(response, socket);
+    return response.write(textOf(result)) ? null : drained(response);
+  }
+
+  return {
+    async write(response, results) {
+      const iterator = results[Symbol.asyncIterator]();
+      const leave = (): void => {
+        open.delete(response);
+        void iterator.return?.();
+      };
+      response.once('close', leave);
+      if (response.destroyed) return leave();
+      response.writeHead(200, HEAD);
+      response.write(PULSE);
+      open.add(response);
+      for (let step = await iterator.next(); step.done !== true; step = await iterator.next()) {
+        const full = give(response, step.value);
+        if (full !== null) await full;
+      }
+      open.delete(response);
+      response.end(END);
+    },
+    close: () => clearInterval(pulse),
+  };
+}
+
+const textOf = (result: object): string => `event: next\ndata: ${JSON.stringify(result)}\n\n`;
+
+/** A chunk of HTTP's chunked coding. */
+function chunkOf(text: string): Buffer {
+  return Buffer.from(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`);
+}
+
+/** Resolves when a full stream takes more, or never will; a client that has not read for long is taken for gone. */
+export function drained(response: ServerResponse, stream: Writable = response): Promise<void> {
+  return new Promise((resolve) => {
+    const stalled = setTimeout(() => response.destroy(), STALLED_MS).unref();
+    const go = (): void => {
+      clearTimeout(stalled);
+      stream.off('drain', go).off('close', go);
+      resolve();
+    };
+    stream.once('drain', go).once('close', go);
+  });
+}

@@ -1,0 +1,135 @@
+import {
+  createSourceEventStream,
+  type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
+  executeSubscriptionEvent,
+  validateSubscriptionArgs,
+} from 'graphql';
+import { isAsyncIterable } from 'graphql-yoga';
+import { hash } from 'node:crypto';
+import type { Loaders } from '../resolvers/loaders.ts';
+import type { Scope } from '../resolvers/scope.ts';
+import { type Caller, visibilityOf } from './domain/caller.ts';
+
+type Answer = ExecutionResult | Promise<ExecutionResult>;
+
+/** Events of one question whose answers are kept: who is further behind asks for themselves. */
+const KEPT_ANSWERS = 16;
+
+/** What several subscribers ask in the same words, by the same rights. */
+interface Question {
+  followers: number;
+  /** By the event, the oldest first. */
+  readonly answers: Map<object, Answer>;
+}
+
+/** A subscription that has begun: one result for each of its events, until `left`. */
+export interface Followed {
+  readonly results: AsyncIterable<ExecutionResult>;
+  /** To be told once, when nobody reads them any more. */
+  left(): void;
+}
+
+/**
+ * Begins subscriptions, and executes each of their events once for all who ask the same of it: the document, its
+ * operation, the variables, and what the caller may see must be equal, and the event be the very same object. An
+ * answer with errors is for whom it went wrong alone; the others ask again. Gives the one result of a subscription
+ * that could not begin.
+ */
+export function createSharedEvents(): {
+  follow(args: ExecutionArgs, scope: Scope): Promise<Followed | ExecutionResult>;
+} {
+  const questions = new Map<string, Question>();
+  const numbers = new WeakMap<DocumentNode, number>();
+  let documents = 0;
+
+  /** Documents are told apart by identity: the parser's cache gives the same one for the same text. */
+  function numberOf(document: DocumentNode): number {
+    const known = numbers.get(document);
+    if (known !== undefined) return known;
+    documents += 1;
+    numbers.set(document, documents);
+    return documents;
+  }
+
+  function nameOf({ document, operationName, variableValues }: ExecutionArgs, caller: Caller | null): string {
+    const asked = [numberOf(document), operationName ?? null, variableValues ?? null, rightsOf(caller)];
+    return hash('sha256', JSON.stringify(asked), 'base64url');
+  }
+
+  function join(name: string): Question {
+    const question = questions.get(name) ?? { followers: 0, answers: new Map() };
+    questions.set(name, question);
+    question.followers += 1;
+    return question;
+  }
+
+  async function follow(args: ExecutionArgs, scope: Scope): Promise<Followed | ExecutionResult> {
+    const valid = validateSubscriptionArgs(args);
+    if (!('schema' in valid)) return { errors: valid };
+    const source = await createSourceEventStream(valid);
+    if (!isAsyncIterable(source)) return source;
+    const name = nameOf(args, scope.caller);
+    const question = join(name);
+    return {
+      results: eachOf(source, (event) =>
+        answerTo(question, event, () => {
+          // Each event is a question of its own: what an earlier one loaded may have changed since.
+          forget(scope.loaders);
+          return executeSubscriptionEvent({ ...valid, rootValue: event });
+        }),
+      ),
+      left() {
+        question.followers -= 1;
+        if (question.followers === 0) questions.delete(name);
+      },
+    };
+  }
+
+  return { follow };
+}
+
+/** Everything about a caller that what they are shown depends on. */
+function rightsOf(caller: Caller | null): unknown {
+  return caller === null ? null : [caller.role, visibilityOf(caller)];
+}
+
+function answerTo({ followers, answers }: Question, event: unknown, ask: () => Answer): Answer {
+  if (followers < 2 || typeof event !== 'object' || event === null) return ask();
+  const known = answers.get(event);
+  if (known instanceof Promise) return known.then((answer) => (answer.errors === undefined ? answer : ask()), ask);
+  if (known !== undefined) return known;
+  const answer = ask();
+  if (answer instanceof Promise || answer.errors === undefined) keep(answers, event, answer);
+  return answer;
+}
+
+function keep(answers: Map<object, Answer>, event: object, answer: Answer): void {
+  answers.set(event, answer);
+  const [oldest] = answers.keys();
+  if (answers.size > KEPT_ANSWERS && oldest !== undefined) answers.delete(oldest);
+}
+
+/** Not a generator: one would hold `return()` back behind a `next()` that may never come. */
+function eachOf(source: AsyncIterable<unknown>, answer: (event: unknown) => Answer): AsyncIterable<ExecutionResult> {
+  const events = source[Symbol.asyncIterator]();
+  const results: AsyncIterableIterator<ExecutionResult> = {
+    [Symbol.asyncIterator]: () => results,
+    async next() {
+      const step = await events.next();
+      if (step.done === true) return { done: true, value: undefined };
+      const value = answer(step.value);
+      return { done: false, value: value instanceof Promise ? await value : value };
+    },
+    async return() {
+      await events.return?.();
+      return { done: true, value: undefined };
+    },
+  };
+  return results;
+}
+
+function forget(loaders: Loaders): void {
+  for (const question of Object.keys(loaders) as (keyof Loaders)[]) loaders[question].clearAll();
+}
