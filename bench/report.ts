@@ -4,7 +4,7 @@ import { join } from 'node:path';
 const RESULTS = join(import.meta.dirname, 'RESULTS.md');
 const INTRODUCTION = `# Results
 
-Written by the scripts in this folder (\`npm run bench:catalog\`, \`bench:gateway\`, \`bench:startup\`, \`bench:traces\`); each replaces its own part.
+Written by the scripts in this folder (\`npm run bench:catalog\`, \`bench:gateway\`, \`bench:startup\`, \`bench:traces\`, \`bench:fanout\`); each replaces its own part.
 Everything ran on one machine over loopback. Compare only figures of one part: they come from one run, in which
 the targets were loaded in turn (A B C, A B C, …). Absolute figures of two days or two machines say nothing.
 `;
@@ -14,6 +14,14 @@ export function table(head: readonly string[], rows: readonly (readonly (string 
   const line = (cells: readonly (string | number)[]): string => `| ${cells.join(' | ')} |`;
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }
+
+/** A row of a table of goals: what must hold, what would be better still, what was seen, and whether each holds. */
+export const goal = (
+  what: string,
+  [must, reach]: readonly [string, string],
+  seen: string,
+  [met, reached]: readonly [boolean, boolean],
+): readonly string[] => [what, must, reach, seen, reached ? 'reached' : met ? 'met' : 'missed'];
 
 /** Replaces one part of bench/RESULTS.md, or appends it. */
 export function writePart(name: string, text: string): void {

@@ -20,7 +20,7 @@ import {
   untilReady,
 } from './measure.ts';
 import type { OtlpOrder, OtlpReport } from './otlp-load.ts';
-import { table, writePart } from './report.ts';
+import { goal, table, writePart } from './report.ts';
 import type { ReadReport, ReadTimes } from './trace-reads.ts';
 
 const { values: options } = parseArgs({
@@ -141,14 +141,6 @@ const readRow = (report: ReadReport): (string | number)[] => [
   Math.round(report.bytesPerSpan),
   Math.round(report.buildSpansPerSecond),
 ];
-
-const verdict = (reached: boolean, met: boolean): string => (reached ? 'reached' : met ? 'met' : 'missed');
-const goal = (
-  what: string,
-  [must, reach]: readonly [string, string],
-  seen: string,
-  [met, reached]: readonly [boolean, boolean],
-): readonly string[] => [what, must, reach, seen, verdict(reached, met)];
 
 try {
   const sink = await startSink();
