@@ -1,5 +1,5 @@
 import type { CloudTokens } from '../domain/chat/cloud-tokens.ts';
-import type { Provider } from '../domain/chat/provider.ts';
+import type { Deployment, Provider } from '../domain/chat/provider.ts';
 import { COMPATIBLE_NAMES, COMPATIBLE_VENDORS } from '../domain/chat/vendors.ts';
 import type { HttpClient } from '../domain/http.ts';
 import {
@@ -27,13 +27,13 @@ import { cohere } from './cohere/cohere.ts';
 import { anthropicCount } from './anthropic/count-tokens.ts';
 import { createDemo } from './demo/demo.ts';
 import { gemini } from './gemini/gemini.ts';
-import { vertex } from './gemini/vertex.ts';
+import { isAnthropics, vertex } from './gemini/vertex.ts';
 import { createHttpProvider } from './http-provider.ts';
 import { ollama } from './ollama/ollama.ts';
 import { compatibleProtocol } from './openai-compatible/openai-compatible.ts';
 import { compatibleRealtime } from './openai-compatible/realtime.ts';
 import { openRealtimeBy } from './realtime.ts';
-import { translating } from './translating.ts';
+import { type TranslatedBy, translating } from './translating.ts';
 
 export { demoDeployment } from './demo/demo.ts';
 
@@ -45,6 +45,12 @@ const MAX_TOKENS = 4096;
 
 const isOpenAi = (apiBase: string | null): boolean =>
   apiBase === null || apiBase.startsWith(new URL(COMPATIBLE_VENDORS.openai.base ?? '').origin);
+
+const inContents = (): TranslatedBy => ({ endpoint: GENERATE_CONTENT, dialect: GENERATE_CONTENT_OUT });
+const inMessages = ({ options }: Deployment): TranslatedBy => ({
+  endpoint: MESSAGES,
+  dialect: messagesOut({ maxTokens: Number(options['max_tokens'] ?? MAX_TOKENS) }),
+});
 
 /** What providers reach the world by. */
 interface ProviderTools {
@@ -65,16 +71,11 @@ export function createProviders({ http, sockets, googleTokens }: ProviderTools):
       const realtime = compatibleRealtime(name);
       return realtime === null ? compatible : { ...compatible, openRealtime: openRealtimeBy(sockets, realtime) };
     }),
-    ...[gemini, vertex(googleTokens)].map((protocol) =>
-      translating(createHttpProvider(http, protocol), () => ({
-        endpoint: GENERATE_CONTENT,
-        dialect: GENERATE_CONTENT_OUT,
-      })),
+    translating(createHttpProvider(http, gemini), inContents),
+    translating(createHttpProvider(http, vertex(googleTokens)), (deployment) =>
+      isAnthropics(deployment) ? inMessages(deployment) : inContents(),
     ),
-    translating({ ...createHttpProvider(http, anthropic), countTokens: anthropicCount(http) }, ({ options }) => ({
-      endpoint: MESSAGES,
-      dialect: messagesOut({ maxTokens: Number(options['max_tokens'] ?? MAX_TOKENS) }),
-    })),
+    translating({ ...createHttpProvider(http, anthropic), countTokens: anthropicCount(http) }, inMessages),
     {
       ...translating(createHttpProvider(http, azure), ({ responses }) =>
         responses === 'only'

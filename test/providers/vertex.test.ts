@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { collect } from '../../src/domain/bytes.ts';
 import { CloudRefused, type CloudTokens } from '../../src/domain/chat/cloud-tokens.ts';
+import type { ModelRequest } from '../../src/domain/chat/chat.ts';
 import type { Deployment } from '../../src/domain/chat/provider.ts';
-import { GENERATE_CONTENT } from '../../src/domain/inference/endpoint.ts';
+import { GENERATE_CONTENT, MESSAGES } from '../../src/domain/inference/endpoint.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { vertex } from '../../src/providers/gemini/vertex.ts';
 import { createHttpProvider } from '../../src/providers/http-provider.ts';
+import { createProviders } from '../../src/providers/providers.ts';
 import { createHttpClient } from '../../src/runtime/http-client.ts';
+import { webSocketClient } from '../../src/runtime/web-sockets.ts';
 import { aDeployment, aModelRequest } from '../support/chat.ts';
 import { type FaultServer, startFaultServer } from '../support/fault-server.ts';
 
@@ -98,5 +101,92 @@ describe('a model on Google Cloud', () => {
     const nameless: CloudTokens = { for: async () => ({ token: new Secret(TOKEN), project: null }) };
     await expect(send({}, nameless)).rejects.toMatchObject({ message: expect.stringContaining('set vertex_project') });
     expect(faults.received.length).toBe(calls);
+  });
+});
+
+describe('a model of Anthropic on Google Cloud', () => {
+  const model = 'claude-sonnet-4-5@20250929';
+  const path = `/v1/projects/named/locations/global/publishers/anthropic/models/${model}`;
+  const message = {
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model,
+    content: [{ type: 'text', text: 'Hi' }],
+    stop_reason: 'end_turn',
+    stop_sequence: null,
+    usage: { input_tokens: 3, output_tokens: 1 },
+  };
+  const provider = createProviders({ http, sockets: webSocketClient, googleTokens: holding }).find(
+    ({ name }) => name === 'vertex_ai',
+  );
+  const deployment = aDeployment({
+    provider: 'vertex_ai',
+    upstreamModel: model,
+    apiBase: '',
+    apiKey: null,
+    options: { max_tokens: '77' },
+  });
+
+  async function ask(request: ModelRequest): Promise<string> {
+    const exchange = await provider?.send(
+      { ...deployment, apiBase: `${faults.url}/v1` },
+      request,
+      new AbortController().signal,
+    );
+    return exchange ? Buffer.from((await collect(exchange.bytes, 1e6)) ?? []).toString('utf8') : '';
+  }
+
+  it('is asked in the words of its maker, which name the version inside and the model outside', async () => {
+    answerWith(200, message);
+    const asked = { model: 'm', max_tokens: 5, messages: [{ role: 'user', content: 'x' }], metadata: { user_id: 'u' } };
+    const forwarded = { 'anthropic-version': '2023-06-01', 'anthropic-beta': 'context-1m-2025-08-07' };
+    expect(JSON.parse(await ask(aModelRequest(asked, { endpoint: MESSAGES, forwarded })))).toEqual({
+      ...message,
+      model: 'm',
+    });
+    const received = faults.received.at(-1);
+    expect(received?.path).toBe(`${path}:rawPredict`);
+    expect(received?.headers['authorization']).toBe(`Bearer ${TOKEN}`);
+    expect(received?.headers['anthropic-beta']).toBe('context-1m-2025-08-07');
+    expect(received?.headers).not.toHaveProperty('anthropic-version');
+    const { model: _model, ...rest } = asked;
+    expect(JSON.parse(received?.body ?? '')).toEqual({ ...rest, anthropic_version: 'vertex-2023-10-16' });
+  });
+
+  it('answers callers of other dialects, streamed', async () => {
+    const { content: _content, ...begun } = message;
+    const events = [
+      { type: 'message_start', message: { ...begun, content: [] } },
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hi' } },
+      { type: 'content_block_stop', index: 0 },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 1 } },
+      { type: 'message_stop' },
+    ];
+    faults.answer((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end(events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(''));
+    });
+    const asked = { model: 'm', stream: true, messages: [{ role: 'user', content: 'x' }] };
+    const said = await ask(aModelRequest(asked));
+    expect(said).toContain('"content":"Hi"');
+    expect(said).toMatch(/data: \[DONE\]\n\n$/);
+    const received = faults.received.at(-1);
+    expect(received?.path).toBe(`${path}:streamRawPredict`);
+    expect(JSON.parse(received?.body ?? '')).toEqual({
+      anthropic_version: 'vertex-2023-10-16',
+      max_tokens: 77,
+      messages: [{ role: 'user', content: [{ type: 'text', text: 'x' }] }],
+      stream: true,
+    });
+  });
+
+  it('that refuses is told as others are', async () => {
+    answerWith(429, { type: 'error', error: { type: 'rate_limit_error', message: 'slow down' } });
+    await expect(ask(aModelRequest())).rejects.toMatchObject({
+      upstreamStatus: 429,
+      message: 'litellm.RateLimitError: RateLimitError: VertexAIException - slow down',
+    });
   });
 });

@@ -3,25 +3,66 @@ import type { Deployment } from '../../domain/chat/provider.ts';
 import { UpstreamFailed } from '../../domain/errors.ts';
 import { GENERATE_CONTENT } from '../../wire/generate-content/native.ts';
 import { contentRequest } from '../../wire/generate-content/request.ts';
+import type { ModelRequest } from '../../domain/chat/chat.ts';
+import { MESSAGES } from '../../wire/messages/native.ts';
+import { upstreamMessages } from '../../wire/messages/request.ts';
+import { withMembers } from '../../wire/json/members.ts';
 import type { Protocol } from '../http-provider.ts';
 
 const EVERYWHERE = 'global';
+/** The version of Anthropic's words that Google Cloud takes; it wants it in the body. */
+const ANTHROPIC_VERSION = 'vertex-2023-10-16';
 
-/** Gemini's models on Google Cloud (Vertex AI), by the account of a service or of the machine. */
+/** Whose model it is: Anthropic's are asked in Anthropic's words, all others in Google's. */
+export const isAnthropics = ({ upstreamModel }: Pick<Deployment, 'upstreamModel'>): boolean =>
+  upstreamModel.startsWith('claude-');
+
+/** The models of Google and of Anthropic on Google Cloud (Vertex AI), by the account of a service or of the machine. */
 export function vertex(tokens: CloudTokens): Protocol {
   return {
     name: 'vertex_ai',
-    dialectOf: ({ dialect }) => (dialect === 'generate-content' ? GENERATE_CONTENT : null),
+    dialectOf({ dialect }, deployment) {
+      if (isAnthropics(deployment)) return dialect === 'messages' ? MESSAGES : null;
+      return dialect === 'generate-content' ? GENERATE_CONTENT : null;
+    },
     async prepare(deployment, request) {
       const { token, project } = await tokenOf(deployment, tokens);
-      const method = request.stream ? 'streamGenerateContent?alt=sse' : 'generateContent';
+      const asked = isAnthropics(deployment) ? askedOfAnthropic(request) : askedOfGoogle(request);
       return {
-        url: `${addressOf(deployment, project)}:${method}`,
-        headers: { 'content-type': 'application/json', authorization: `Bearer ${token.reveal()}` },
-        body: contentRequest(request),
+        url: `${addressOf(deployment, project, asked.publisher)}:${asked.method}`,
+        headers: { 'content-type': 'application/json', ...asked.headers, authorization: `Bearer ${token.reveal()}` },
+        body: asked.body,
         credential: token,
       };
     },
+  };
+}
+
+/** What is asked of a model, by its publisher. */
+interface Asked {
+  readonly publisher: 'google' | 'anthropic';
+  readonly method: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+}
+
+function askedOfGoogle(request: ModelRequest): Asked {
+  const method = request.stream ? 'streamGenerateContent?alt=sse' : 'generateContent';
+  return { publisher: 'google', method, body: contentRequest(request) };
+}
+
+/** As Anthropic itself is asked, but for the model, which the address names, and the version, which the body does. */
+function askedOfAnthropic(request: ModelRequest): Asked {
+  const body = withMembers(upstreamMessages(request, ''), {
+    model: null,
+    anthropic_version: JSON.stringify(ANTHROPIC_VERSION),
+  });
+  const beta = request.forwarded?.['anthropic-beta'];
+  return {
+    publisher: 'anthropic',
+    method: request.stream ? 'streamRawPredict' : 'rawPredict',
+    headers: beta === undefined ? {} : { 'anthropic-beta': beta },
+    body,
   };
 }
 
@@ -35,7 +76,11 @@ async function tokenOf({ secrets, provider }: Deployment, tokens: CloudTokens): 
   }
 }
 
-function addressOf({ options, apiBase, upstreamModel, provider }: Deployment, named: string | null): string {
+function addressOf(
+  { options, apiBase, upstreamModel, provider }: Deployment,
+  named: string | null,
+  publisher: Asked['publisher'],
+): string {
   const project = options['vertex_project'] ?? named;
   if (project === null) {
     const message = `litellm.BadRequestError: BadRequestError: ${provider}Exception - This deployment names no project of Google Cloud: set vertex_project.`;
@@ -44,6 +89,7 @@ function addressOf({ options, apiBase, upstreamModel, provider }: Deployment, na
   const location = options['vertex_location'] ?? EVERYWHERE;
   const host = location === EVERYWHERE ? 'aiplatform.googleapis.com' : `${location}-aiplatform.googleapis.com`;
   const base = apiBase ?? `https://${host}/v1`;
-  const model = encodeURIComponent(upstreamModel);
-  return `${base}/projects/${encodeURIComponent(project)}/locations/${encodeURIComponent(location)}/publishers/google/models/${model}`;
+  // Versions of a model stand behind an @, which a path may hold as it is.
+  const model = encodeURIComponent(upstreamModel).replace('%40', '@');
+  return `${base}/projects/${encodeURIComponent(project)}/locations/${encodeURIComponent(location)}/publishers/${publisher}/models/${model}`;
 }
