@@ -1,3 +1,4 @@
+import { type SpanUpdate, watchSpans } from '../resolvers/spans.ts';
 import { msBetween } from '../src/domain/traces/assemble-trace.ts';
 import { contentViewOf } from '../src/domain/traces/content-view.ts';
 import type { SpendRow } from '../src/domain/spend/spend-row.ts';
@@ -98,6 +99,35 @@ const SpanHeadType = builder.interfaceRef<SpanHead>('SpanHead').implement({
 });
 
 SpanType.implement({ description: 'A span of a trace, without what it carries.', interfaces: [SpanHeadType] });
+
+const SpanUpdateType = builder.objectRef<SpanUpdate>('SpanUpdate').implement({
+  description: 'Spans of a trace that its reader was not told of before.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'Names this update; given as `after` it is where a reader goes on.' }),
+    spans: t.field({
+      type: [SpanType],
+      description: 'The spans, by start; at most 500.',
+      resolve: ({ spans }) => [...spans],
+    }),
+  }),
+});
+
+builder.subscriptionField('spans', (t) =>
+  t.field({
+    type: SpanUpdateType,
+    description:
+      'Spans of one trace as they are stored, none of those it has already. Ends when the key may not look any more.',
+    args: {
+      traceId: t.arg.id({ required: true, description: 'The trace, which need not have begun.' }),
+      after: t.arg.id({
+        description:
+          'The last update that was read, for who comes back: unless nothing came behind it, every span of the trace comes first.',
+      }),
+    },
+    subscribe: (_root, { traceId, after }, { scope }) => watchSpans(scope, { traceId, after: after ?? null }),
+    resolve: (update) => update,
+  }),
+);
 
 type Carried = Span['events'][number] | Span['links'][number];
 

@@ -758,6 +758,14 @@ export type GenerateKeyMutation = { generateKey:
     | { __typename: 'InvalidInputError', code: ErrorCode, message: string }
    };
 
+export type SpanUpdatesSubscriptionVariables = Exact<{
+  traceId: string | number;
+  after?: string | number | null | undefined;
+}>;
+
+
+export type SpanUpdatesSubscription = { spans: { id: string, spans: Array<{ spanId: string, name: string, spendRow: { costUsd: string | null } | null }> } };
+
 export type SpanQueryVariables = Exact<{
   traceId: string | number;
   spanId: string | number;
@@ -1531,6 +1539,20 @@ export const GenerateKeyDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<GenerateKeyMutation, GenerateKeyMutationVariables>;
+export const SpanUpdatesDocument = new TypedDocumentString(`
+    subscription SpanUpdates($traceId: ID!, $after: ID) {
+  spans(traceId: $traceId, after: $after) {
+    id
+    spans {
+      spanId
+      name
+      spendRow {
+        costUsd
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<SpanUpdatesSubscription, SpanUpdatesSubscriptionVariables>;
 export const SpanDocument = new TypedDocumentString(`
     query Span($traceId: ID!, $spanId: ID!, $ref: ID) {
   span(traceId: $traceId, spanId: $spanId, ref: $ref) {

@@ -1,0 +1,96 @@
+import { expect, it } from 'vitest';
+import { createLoaders } from '../../../resolvers/loaders.ts';
+import type { Platform, Scope } from '../../../resolvers/scope.ts';
+import { type SpanUpdate, watchSpans } from '../../../resolvers/spans.ts';
+import { tellChanges } from '../../../resolvers/traces.ts';
+import type { Caller } from '../../../src/domain/caller.ts';
+import { Unauthenticated } from '../../../src/domain/errors.ts';
+import { createBus } from '../../../src/runtime/bus.ts';
+import { aSpan, LONE_KEY, spanId, traceId } from '../../ports/samples.ts';
+import { aClient } from '../../support/free-tier.ts';
+import { createMemoryTraceStore } from '../../support/memory-trace-store.ts';
+
+const ME: Caller = { role: 'internal_user', keyHash: LONE_KEY.keyHash, key: null, teamId: null, userId: null };
+
+function aHouse() {
+  const bus = createBus();
+  const stores = { traces: createMemoryTraceStore() };
+  let reads = 0;
+  const traces: typeof stores.traces = {
+    ...stores.traces,
+    listSpans(keys) {
+      reads += 1;
+      return stores.traces.listSpans(keys);
+    },
+  };
+  const known = { caller: ME as Caller | null };
+  const keyRing = {
+    current(): Caller {
+      if (known.caller === null) throw new Unauthenticated('Expired Key.', 'expired');
+      return known.caller;
+    },
+  };
+  const platform = { stores: { traces }, bus, keyRing, recordsReadable: async () => {} } as unknown as Platform;
+  const scope = (signal = new AbortController().signal): Scope => ({
+    platform,
+    caller: ME,
+    client: aClient(),
+    signal,
+    loaders: createLoaders(platform.stores, ME),
+  });
+  /** Stores spans of trace 1 by their numbers. */
+  const store = async (...numbers: readonly number[]) =>
+    tellChanges(
+      bus,
+      await traces.ingest([{ owner: LONE_KEY, spans: numbers.map((number) => aSpan({ spanId: spanId(number) })) }]),
+    );
+  const watch = (after: string | null = null) => watchSpans(scope(), { traceId: traceId(1), after });
+  return { bus, known, store, watch, reads: () => reads };
+}
+
+const range = (from: number, to: number): readonly number[] =>
+  Array.from({ length: to - from }, (_, place) => from + place);
+const seen = ({ value }: IteratorResult<SpanUpdate>) => [
+  value?.id,
+  value?.spans.map((span: { spanId: string }) => span.spanId),
+];
+const update = (id: string, numbers: readonly number[]) => [id, numbers.map(spanId)];
+
+it('tells of what was not there, in parts of five hundred, and reads no more often than there is news', async () => {
+  const { store, watch, reads } = aHouse();
+  await store(1, 2);
+  const feed = await watch();
+  await store(2, 3);
+  await store(3);
+  await store(...range(4, 604));
+  await store(604);
+  expect(seen(await feed.next())).toEqual(update('502', range(3, 503)));
+  expect(seen(await feed.next())).toEqual(update('604', range(503, 605)));
+  expect(reads()).toBe(2);
+  await store(605);
+  expect(seen(await feed.next())).toEqual(update('605', [605]));
+});
+
+it('tells who comes back of all that the trace has, unless they know as much', async () => {
+  const { store, watch } = aHouse();
+  await store(1, 2);
+  const knowing = await watch('2');
+  const behind = await watch('1');
+  await store(3);
+  expect(seen(await knowing.next())).toEqual(update('3', [3]));
+  expect(seen(await behind.next())).toEqual(update('2', [1, 2]));
+  expect(seen(await behind.next())).toEqual(update('3', [3]));
+});
+
+it('leaves at once, also while nothing happens, and ends with a reason when the key holds no more', async () => {
+  const { bus, known, store, watch } = aHouse();
+  const left = await watch();
+  const waiting = left.next();
+  await left.return?.();
+  expect(await waiting).toEqual({ done: true, value: undefined });
+  const feed = await watch();
+  known.caller = null;
+  await store(1);
+  await expect(feed.next()).rejects.toThrow('Expired Key.');
+  expect(bus.subscriberCount()).toBe(0);
+});
