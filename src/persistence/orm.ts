@@ -16,6 +16,7 @@ import { createCheckoutStore } from './stores/checkouts.ts';
 import { createFreeTierStore } from './stores/free-tier.ts';
 import { createKeyStore } from './stores/keys.ts';
 import { createReleaseStore } from './stores/catalog-releases.ts';
+import { createResponseStore } from './stores/responses.ts';
 import { createSpendStore } from './stores/spend.ts';
 import { createTraceStore } from './stores/traces.ts';
 import { createUpstreamObjectStore } from './stores/upstream-objects.ts';
@@ -122,6 +123,7 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
     checkouts: createCheckoutStore(database),
     freeTier: createFreeTierStore(database),
     keys: createKeyStore(database),
+    responses: createResponseStore(database),
     spend,
     traces,
     upstreamObjects: createUpstreamObjectStore(database),

@@ -4,6 +4,7 @@ import type { ReleaseStore } from '../domain/catalog/releases.ts';
 import type { CheckoutStore } from '../domain/checkout/checkout.ts';
 import type { FreeTierStore } from '../domain/free-tier/free-tier.ts';
 import type { KeyStore } from '../domain/keys/virtual-key.ts';
+import type { SealedResponseStore } from '../domain/responses/kept-response.ts';
 import type { BodyReader } from '../domain/traces/packed.ts';
 import type { SpendStore } from '../domain/spend/spend-row.ts';
 import type { TraceStore } from '../domain/traces/store.ts';
@@ -17,6 +18,7 @@ export interface Stores {
   readonly checkouts: CheckoutStore;
   readonly freeTier: FreeTierStore;
   readonly keys: KeyStore;
+  readonly responses: SealedResponseStore;
   readonly spend: SpendStore;
   readonly traces: TraceStore;
   readonly upstreamObjects: UpstreamObjectStore;

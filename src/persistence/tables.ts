@@ -9,6 +9,7 @@ import { CheckoutEntity, type CheckoutSchema } from './entities/checkout.ts';
 import { KeySpendEntity, type KeySpendSchema } from './entities/key-spend.ts';
 import { PaymentEventEntity, type PaymentEventSchema } from './entities/payment-event.ts';
 import { PaymentObjectEntity, type PaymentObjectSchema } from './entities/payment-object.ts';
+import { ResponseEntity, type ResponseSchema } from './entities/response.ts';
 import { SpanEntity, type SpanSchema } from './entities/span.ts';
 import { SpendRowEntity, type SpendRowSchema } from './entities/spend-row.ts';
 import { TraceSummaryEntity, type TraceSummarySchema } from './entities/trace-summary.ts';
@@ -32,6 +33,7 @@ export const ENTITIES = [
   PaymentEventEntity,
   PaymentObjectEntity,
   UpstreamObjectEntity,
+  ResponseEntity,
 ];
 
 /** The tables that are read and written as rows, typed from the same declarations the migrations come from. */
@@ -50,4 +52,5 @@ export type Tables = InferKyselyDB<
   | typeof PaymentEventSchema
   | typeof PaymentObjectSchema
   | typeof UpstreamObjectSchema
+  | typeof ResponseSchema
 >;

@@ -48,6 +48,7 @@ for (const engine of ENGINES)
         'key_spend',
         'payment_event',
         'payment_object',
+        'response',
         'schema_migration',
         'span',
         'spend_row',

@@ -1,0 +1,103 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { SealedResponse, SealedResponseStore } from '../../src/domain/responses/kept-response.ts';
+import type { Engine, ScratchDatabase } from './engines.ts';
+
+const MANY = 1_000_000;
+
+const aResponse = (id: string, differing: Partial<SealedResponse> = {}): SealedResponse => ({
+  id,
+  previousId: null,
+  owner: { teamId: 't', keyHash: 'a'.repeat(64) },
+  createdAt: new Date('2026-11-21T00:00:00.001Z'),
+  sealed: Buffer.from([0, 1, 255, 39, 34]),
+  ...differing,
+});
+
+/** What every SealedResponseStore promises. */
+export function responseStoreSuite(engine: Engine): void {
+  describe.skipIf(engine.missing !== null)(`SealedResponseStore on ${engine.name}`, () => {
+    let scratch: ScratchDatabase;
+    let responses: SealedResponseStore;
+    beforeAll(async () => {
+      scratch = await engine.create();
+      ({ responses } = await scratch.open());
+    });
+    afterEach(() => scratch.clear());
+    afterAll(() => scratch.remove());
+
+    const plain = (found: readonly SealedResponse[] | null) =>
+      found?.map((one) => ({ ...one, sealed: Buffer.from(one.sealed) })).toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    const chainOf = async (id: string, turns = 100, bytes = MANY) =>
+      (await responses.chain(id, turns, bytes)).map((one) => one.id);
+
+    it('gives responses back as they were added, and knows no others', async () => {
+      const first = aResponse('resp_1');
+      const second = aResponse('resp_2', { previousId: 'resp_1', owner: { teamId: '', keyHash: 'b' } });
+      await responses.add([first, second]);
+      expect(plain(await responses.find(['resp_2', 'resp_1', "resp_'"], MANY))).toEqual([first, second]);
+      expect(await responses.find([], MANY)).toEqual([]);
+      expect(await responses.find(['resp_3'], 0)).toEqual([]);
+    });
+
+    it('adds what came again only once, and keeps what it was', async () => {
+      await responses.add([aResponse('resp_1')]);
+      await responses.add([aResponse('resp_1', { sealed: Buffer.from('other') }), aResponse('resp_2')]);
+      expect(plain(await responses.find(['resp_1', 'resp_2'], MANY))).toEqual([
+        aResponse('resp_1'),
+        aResponse('resp_2'),
+      ]);
+    });
+
+    it('adds more than one statement holds, in one', async () => {
+      const many = Array.from({ length: 120 }, (_, index) => aResponse(`resp_${String(index).padStart(3, '0')}`));
+      await responses.add(many);
+      const ids = many.map(({ id }) => id);
+      expect(plain(await responses.find(ids, MANY))?.map(({ id }) => id)).toEqual(ids);
+    });
+
+    it('does not read more bytes than are wanted', async () => {
+      await responses.add([aResponse('resp_1'), aResponse('resp_2')]);
+      expect(await responses.find(['resp_1', 'resp_2'], 9)).toBeNull();
+      expect(await responses.find(['resp_1', 'resp_2'], 10)).toHaveLength(2);
+    });
+
+    it('goes back from a response, newest first, to the first of its conversation', async () => {
+      await responses.add([
+        aResponse('resp_1'),
+        aResponse('resp_2', { previousId: 'resp_1' }),
+        aResponse('resp_3', { previousId: 'resp_2' }),
+        aResponse('resp_aside', { previousId: 'resp_1' }),
+      ]);
+      expect(await chainOf('resp_3')).toEqual(['resp_3', 'resp_2', 'resp_1']);
+      expect(await chainOf('resp_aside')).toEqual(['resp_aside', 'resp_1']);
+      expect(await chainOf('resp_none')).toEqual([]);
+      expect(plain(await responses.chain('resp_1', 1, 1))).toEqual([aResponse('resp_1')]);
+    });
+
+    it('ends where a response is missing, where it went round, and where it gets too long', async () => {
+      await responses.add([
+        aResponse('resp_2', { previousId: 'resp_1' }),
+        aResponse('resp_3', { previousId: 'resp_2' }),
+        aResponse('resp_round', { previousId: 'resp_round' }),
+      ]);
+      expect(await chainOf('resp_3')).toEqual(['resp_3', 'resp_2']);
+      expect(await chainOf('resp_3', 1)).toEqual(['resp_3']);
+      expect(await chainOf('resp_3', 100, 4)).toEqual(['resp_3']);
+      expect(await chainOf('resp_3', 100, 5)).toEqual(['resp_3', 'resp_2']);
+      expect(await chainOf('resp_round', 3)).toHaveLength(3);
+    });
+
+    it('removes one, and forgets the oldest by their age', async () => {
+      const madeAt = (ms: number) => ({ createdAt: new Date(ms) });
+      await responses.add([1, 2, 3, 4].map((ms) => aResponse(`resp_${ms}`, madeAt(ms))));
+      await responses.remove('resp_2');
+      await responses.remove('resp_none');
+      expect(await responses.forget(4, 1)).toBe(1);
+      expect(plain(await responses.find(['resp_1', 'resp_2', 'resp_3', 'resp_4'], MANY))?.map(({ id }) => id)).toEqual([
+        'resp_3',
+        'resp_4',
+      ]);
+      expect([await responses.forget(4, 10), await responses.forget(4, 10)]).toEqual([1, 0]);
+    });
+  });
+}
