@@ -1,0 +1,184 @@
+import { describe, expect, it } from 'vitest';
+import { Unavailable } from '../../../src/domain/errors.ts';
+import type { KeptResponse, SealedResponse } from '../../../src/domain/responses/kept-response.ts';
+import { Secret } from '../../../src/domain/secret.ts';
+import { createResponseKeeper } from '../../../src/runtime/response-keeper.ts';
+
+const LIMITS = { response: 1_000, conversation: 2_000, turns: 4, waiting: 3_000 } as const;
+
+const aResponse = (id: string, differing: Partial<KeptResponse> = {}): KeptResponse => ({
+  id,
+  previousId: null,
+  owner: { teamId: 't', keyHash: 'k' },
+  createdAt: new Date('2026-11-21T00:00:00Z'),
+  input: [{ id: 'msg_1', type: 'message', role: 'user', content: 'a secret plan' }],
+  response: { id, output: [] },
+  ...differing,
+});
+const ofSize = (id: string, characters: number): KeptResponse =>
+  aResponse(id, { response: { x: 'x'.repeat(characters) } });
+
+/** A store whose commits wait to be let through, one by one; an error fails the next instead. */
+function aStore() {
+  const rows = new Map<string, SealedResponse>();
+  const commits: { readonly ids: readonly string[]; readonly end: (error?: Error) => void }[] = [];
+  let arrived = (): void => {};
+  return {
+    rows,
+    /** The commit that is under way, once there is one. */
+    async commit() {
+      while (commits.length === 0)
+        await new Promise<void>((resolve) => {
+          arrived = resolve;
+        });
+      const [first] = commits.splice(0, 1);
+      if (first === undefined) throw new Error('No commit is under way.');
+      return first;
+    },
+    async add(added: readonly SealedResponse[]) {
+      await new Promise<void>((resolve, reject) => {
+        commits.push({
+          ids: added.map(({ id }) => id),
+          end: (error) => (error === undefined ? resolve() : reject(error)),
+        });
+        arrived();
+      });
+      for (const row of added) rows.set(row.id, row);
+    },
+    find: async (ids: readonly string[]) => ids.flatMap((id) => rows.get(id) ?? []),
+    async chain(id: string, most: number) {
+      const found: SealedResponse[] = [];
+      for (let row = rows.get(id); row && found.length < most; row = rows.get(row.previousId ?? '')) found.push(row);
+      return found;
+    },
+    async remove(id: string) {
+      rows.delete(id);
+    },
+  };
+}
+
+function aKeeper(store = aStore(), masterKey = 'sk-admin') {
+  const told: string[] = [];
+  const log = { error: (_facts: object, event: string) => void told.push(event) };
+  const keeper = createResponseKeeper({ store, masterKey: new Secret(masterKey), keeps: true, log, limits: LIMITS });
+  return { store, keeper, told };
+}
+
+describe('a keeper of responses', () => {
+  it('gives back what it was given, before it is stored and after, and stores nothing that can be read', async () => {
+    const { store, keeper } = aKeeper();
+    expect(keeper.keep(aResponse('resp_1'))).toBe(true);
+    expect(await keeper.find('resp_1')).toEqual(aResponse('resp_1'));
+    const flushed = keeper.flush();
+    (await store.commit()).end();
+    await flushed;
+    expect(await keeper.find('resp_1')).toEqual(aResponse('resp_1'));
+    expect(Buffer.from(store.rows.get('resp_1')?.sealed ?? []).includes('secret')).toBe(false);
+    expect(await keeper.find('resp_2')).toBeNull();
+  });
+
+  it('has it in memory as long as the store is away, and stores it when that is back', async () => {
+    const { store, keeper, told } = aKeeper();
+    keeper.keep(aResponse('resp_1'));
+    const failing = keeper.flush();
+    (await store.commit()).end(new Unavailable('away'));
+    await expect(failing).rejects.toThrow('away');
+    expect(await keeper.find('resp_1')).toEqual(aResponse('resp_1'));
+    const flushed = keeper.flush();
+    const commit = await store.commit();
+    expect(commit.ids).toEqual(['resp_1']);
+    commit.end();
+    await flushed;
+    expect([[...store.rows.keys()], told]).toEqual([['resp_1'], []]);
+  });
+
+  it('gives up one that the store cannot take, and keeps the others', async () => {
+    const { store, keeper, told } = aKeeper();
+    for (const id of ['resp_1', 'resp_2']) keeper.keep(aResponse(id));
+    const flushed = keeper.flush();
+    const refused = new Error('malformed');
+    (await store.commit()).end(refused);
+    (await store.commit()).end(refused);
+    (await store.commit()).end();
+    await flushed;
+    expect([await keeper.find('resp_1'), (await keeper.find('resp_2'))?.id]).toEqual([null, 'resp_2']);
+    expect(told).toEqual(['a response was given up: the store cannot take it']);
+  });
+
+  it('refuses one that is too large, and more than may wait', async () => {
+    const { store, keeper } = aKeeper();
+    expect([keeper.mayKeep(1_000), keeper.mayKeep(1_001)]).toEqual([true, false]);
+    expect(keeper.keep(ofSize('resp_large', 1_000))).toBe(false);
+    const kept = [1, 2, 3, 4].map((number) => keeper.keep(ofSize(`resp_${number}`, 700)));
+    expect(kept).toEqual([true, true, true, false]);
+    expect(keeper.mayKeep(1_000)).toBe(false);
+    const flushed = keeper.flush();
+    (await store.commit()).end();
+    await flushed;
+    expect([keeper.mayKeep(1_000), keeper.keep(ofSize('resp_4', 700))]).toEqual([true, true]);
+  });
+
+  it('removes one for good: stored, waiting, and on its way', async () => {
+    const { store, keeper } = aKeeper();
+    for (const id of ['resp_1', 'resp_2']) keeper.keep(aResponse(id));
+    await keeper.remove('resp_1');
+    const flushed = keeper.flush();
+    const commit = await store.commit();
+    expect(commit.ids).toEqual(['resp_2']);
+    await keeper.remove('resp_2');
+    expect([await keeper.find('resp_1'), await keeper.find('resp_2')]).toEqual([null, null]);
+    commit.end();
+    await flushed;
+    expect(store.rows.size).toBe(0);
+    keeper.keep(aResponse('resp_3'));
+    const again = keeper.flush();
+    (await store.commit()).end();
+    await again;
+    await keeper.remove('resp_3');
+    expect(store.rows.size).toBe(0);
+  });
+
+  it('opens nothing with another admin key, nor what was given to another owner in the store', async () => {
+    const { store, keeper } = aKeeper();
+    keeper.keep(aResponse('resp_1'));
+    const flushed = keeper.flush();
+    (await store.commit()).end();
+    await flushed;
+    expect(await aKeeper(store, 'sk-other').keeper.find('resp_1')).toBeNull();
+    const row = store.rows.get('resp_1');
+    if (row === undefined) throw new Error('Not stored.');
+    store.rows.set('resp_1', { ...row, owner: { teamId: 'thief', keyHash: 'k' } });
+    expect(await keeper.find('resp_1')).toBeNull();
+  });
+
+  it('puts a conversation together, half of it stored and half of it waiting', async () => {
+    const { store, keeper } = aKeeper();
+    const turns = [1, 2, 3, 4, 5].map((turn) =>
+      aResponse(`resp_${turn}`, { previousId: turn === 1 ? null : `resp_${turn - 1}` }),
+    );
+    for (const turn of turns.slice(0, 2)) keeper.keep(turn);
+    const flushed = keeper.flush();
+    (await store.commit()).end();
+    await flushed;
+    for (const turn of turns.slice(2)) keeper.keep(turn);
+    const [, , , fourth = aResponse(''), fifth = aResponse('')] = turns;
+    expect(await keeper.conversation(fourth)).toEqual({ kind: 'whole', turns: turns.slice(0, 4) });
+    expect(await keeper.conversation(fifth)).toEqual({ kind: 'too long' });
+    await keeper.remove('resp_1');
+    expect(await keeper.conversation(fourth)).toEqual({ kind: 'broken' });
+    await keeper.remove('resp_3');
+    expect(await keeper.conversation(fourth)).toEqual({ kind: 'broken' });
+  });
+
+  it('does not put more bytes together than a request may have', async () => {
+    const { keeper } = aKeeper();
+    const turns = [1, 2, 3].map((turn) => ({
+      ...ofSize(`resp_${turn}`, 600),
+      previousId: turn === 1 ? null : `resp_${turn - 1}`,
+    }));
+    for (const turn of turns) expect(keeper.keep(turn)).toBe(true);
+    expect(await keeper.conversation(turns[2] ?? aResponse(''))).toEqual({ kind: 'too long' });
+    expect(await keeper.findAll(turns.map(({ id }) => id))).toBeNull();
+    expect(await keeper.findAll(['resp_1', 'resp_2', 'resp_none'])).toHaveLength(2);
+  });
+});
