@@ -5,7 +5,7 @@ import type { GatewayCall } from '../src/gateway/gateway.ts';
 import { anyKey } from './access.ts';
 import { callModel } from './inference.ts';
 import { operation } from './operation.ts';
-import { createResponse } from './responses.ts';
+import { askForResponse } from './responses.ts';
 
 /** What an IDE asks; the request follows from the model that its name turns out to mean. */
 export interface IdeDraft {
@@ -21,6 +21,8 @@ export const askForIde = operation({
   run: (scope, { name, requestFor }: IdeDraft): Promise<GatewayCall> => {
     const names = new Set(scope.platform.gateway.deployments().map(({ modelGroup }) => modelGroup));
     const request = requestFor(ideModelOf(name, (model) => names.has(model)));
-    return request.endpoint === RESPONSES ? createResponse(scope, request) : callModel(scope, request);
+    if (request.endpoint !== RESPONSES) return callModel(scope, request);
+    // Who reads a chat cannot come back to a response, unless it was asked for by name.
+    return askForResponse(scope, request, { keep: request.body['store'] === true });
   },
 });

@@ -1,7 +1,10 @@
 import { mayRead, ownerOf, visibilityOf } from '../src/domain/caller.ts';
 import type { FollowUp, ModelRequest } from '../src/domain/chat/chat.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
-import { type KeptUpstream, ownResponseId } from '../src/domain/responses/response-ids.ts';
+import { RESPONSES } from '../src/domain/inference/endpoint.ts';
+import { type ItemPage, itemPage, listedItems } from '../src/domain/responses/items.ts';
+import type { Item, KeptResponse } from '../src/domain/responses/kept-response.ts';
+import { isOwnResponseId, type KeptUpstream, ownResponseId } from '../src/domain/responses/response-ids.ts';
 import {
   CANCEL_RESPONSE,
   DELETE_RESPONSE,
@@ -12,29 +15,45 @@ import {
 import type { GatewayCall } from '../src/gateway/gateway.ts';
 import { anyKey, objectReader, objectWriter } from './access.ts';
 import { callerOf, operation } from './operation.ts';
+import { findKept, inItsPlace, noPrevious } from './response-context.ts';
 import type { Scope } from './scope.ts';
 import { type CallFacts, noObject, pass, placeOf } from './upstream-objects.ts';
 
 /**
- * Asks for a response. What it goes on from is looked up first, and found by its owner only. Whoever asked relays the
- * answer and settles the call.
+ * Asks for a response. What it goes on from and what it refers to is looked up first, and found by its owner only. Whoever
+ * asked relays the answer and settles the call; a translated answer is kept when it is whole, unless the request says not to.
  */
 export const createResponse = operation({
   name: 'createResponse',
   access: anyKey,
-  run: (scope, request: ModelRequest): Promise<GatewayCall> => {
-    const sent = { ...goingOn(scope, request), followUp: followUpOf(scope) };
-    return scope.platform.gateway.call(callerOf(scope), sent, scope.signal);
-  },
+  run: (scope, request: ModelRequest): Promise<GatewayCall> => askForResponse(scope, request, { keep: true }),
 });
 
+/** The same, without the rule of who may; `keep` is false for answers that nobody can come back to. */
+export async function askForResponse(
+  scope: Scope,
+  request: ModelRequest,
+  { keep }: { readonly keep: boolean },
+): Promise<GatewayCall> {
+  const { request: sent, items, previousId } = await inItsPlace(scope, goingOnUpstream(scope, request));
+  const named = followUpOf(scope, previousId);
+  const isKept =
+    keep &&
+    request.endpoint === RESPONSES &&
+    request.body['store'] !== false &&
+    scope.platform.responses.keeper.mayKeep(request.bytes.length);
+  const followUp = isKept ? { ...named, keep: keepingOf(scope, named, items) } : named;
+  return await scope.platform.gateway.call(callerOf(scope), { ...sent, followUp }, scope.signal);
+}
+
 /** How the answer to this caller is named. */
-function followUpOf(scope: Scope): FollowUp {
+function followUpOf(scope: Scope, previousId: string | null): FollowUp {
   const { responses, ids } = scope.platform;
   const owner = ownerOf(callerOf(scope));
   const shown = new Map<string, string>();
   return {
     ownId: ownResponseId(ids.uuid()),
+    previousId,
     shownId(deploymentId, upstreamId) {
       // Several events of one answer repeat its id.
       const known = shown.get(upstreamId) ?? responses.ids.seal({ deploymentId, upstreamId, owner });
@@ -44,23 +63,36 @@ function followUpOf(scope: Scope): FollowUp {
   };
 }
 
-/** The request with what it goes on from in words its upstream knows. */
-function goingOn(scope: Scope, request: ModelRequest): ModelRequest {
+/** How the answer to what was asked with these items is kept. */
+function keepingOf(scope: Scope, { ownId, previousId }: FollowUp, items: readonly Item[]): FollowUp['keep'] & {} {
+  const owner = ownerOf(callerOf(scope));
+  return (response) =>
+    scope.platform.responses.keeper.keep({
+      id: ownId,
+      previousId,
+      owner,
+      createdAt: scope.platform.clock.now(),
+      input: listedItems(items, ownId),
+      response,
+    });
+}
+
+/** The request with what it goes on from in words its upstream knows, where an upstream keeps that. */
+function goingOnUpstream(scope: Scope, request: ModelRequest): ModelRequest {
   const previous = request.body['previous_response_id'];
-  if (typeof previous !== 'string') return request;
-  const kept = keptOf(scope, previous);
+  if (typeof previous !== 'string' || isOwnResponseId(previous)) return request;
+  const kept = keptUpstream(scope, previous);
   if (kept !== null) {
     const replaced = { previous_response_id: kept.upstreamId };
     return { ...request, body: { ...request.body, ...replaced }, replaced, deploymentId: kept.deploymentId };
   }
   // An id of the upstream's own, where nobody minds who uses it.
   if (!scope.platform.responses.idSecurity) return request;
-  const message = `Previous response with id '${previous}' not found.`;
-  throw new InvalidInput(message, [{ path: ['body', 'previous_response_id'], rule: 'not_found', message }]);
+  throw noPrevious(previous);
 }
 
-/** What an id stands for; null when it is none, or the caller may not know. */
-function keptOf(scope: Scope, id: string): KeptUpstream | null {
+/** What a sealed id stands for; null when it is none, or the caller may not know. */
+function keptUpstream(scope: Scope, id: string): KeptUpstream | null {
   const { ids, idSecurity } = scope.platform.responses;
   const kept = ids.open(id);
   return kept !== null && idSecurity && !mayRead(visibilityOf(callerOf(scope)), kept.owner) ? null : kept;
@@ -73,8 +105,11 @@ export interface NamedResponse extends CallFacts {
   readonly query: string;
 }
 
-/** A call about a response that its upstream keeps; whoever asked relays the answer and settles the call. */
-export interface ResponseCall {
+/** What is known of a response: here, or by a call of its upstream; whoever asked relays that and settles it. */
+export type ResponseAnswer = { readonly kind: 'kept'; readonly value: Item } | ResponseCall;
+
+interface ResponseCall {
+  readonly kind: 'upstream';
   readonly call: GatewayCall;
   /** How ids of the upstream's are shown: that of the response as it was asked for. */
   readonly idOf: (upstreamId: string) => string;
@@ -83,46 +118,78 @@ export interface ResponseCall {
 /** Throws NotFound for a response that nobody keeps, or that is another's. */
 async function about(
   scope: Scope,
-  action: ObjectAction,
-  tail: string,
-  { id, query, callId, parent }: NamedResponse,
-): Promise<ResponseCall> {
-  const kept = keptOf(scope, id);
+  named: NamedResponse,
+  ask: {
+    readonly action: ObjectAction;
+    readonly tail: string;
+    /** The answer for one that is kept here. */
+    readonly here: (response: KeptResponse) => Item | Promise<Item>;
+  },
+): Promise<ResponseAnswer> {
+  const { id, query, callId, parent } = named;
+  const here = isOwnResponseId(id) ? await findKept(scope, id) : null;
+  if (here !== null) return { kind: 'kept', value: await ask.here(here) };
+  const kept = keptUpstream(scope, id);
   if (kept === null) throw noObject('response', id);
   const { deploymentId, upstreamId, owner } = kept;
   const place = placeOf(scope, { kind: 'response', id, deploymentId });
-  const path = `/${encodeURIComponent(upstreamId)}${tail}${query}`;
-  const call = await pass(scope, { action, place, tail: path }, { callId, parent });
+  const path = `/${encodeURIComponent(upstreamId)}${ask.tail}${query}`;
+  const call = await pass(scope, { action: ask.action, place, tail: path }, { callId, parent });
   const { ids } = scope.platform.responses;
   const idOf = (shown: string): string =>
     shown === upstreamId ? id : ids.seal({ deploymentId, upstreamId: shown, owner });
-  return { call, idOf };
+  return { kind: 'upstream', call, idOf };
 }
 
-/** The response as its upstream keeps it. Throws NotFound and UpstreamFailed. */
+/** The response as it is kept. Throws NotFound, UpstreamFailed and Unavailable. */
 export const getResponse = operation({
   name: 'getResponse',
   access: objectReader,
-  run: (scope, named: NamedResponse): Promise<ResponseCall> => about(scope, GET_RESPONSE, '', named),
+  run: (scope, named: NamedResponse): Promise<ResponseAnswer> =>
+    about(scope, named, { action: GET_RESPONSE, tail: '', here: ({ response }) => response }),
 });
 
-/** What a response was asked with. Throws NotFound and UpstreamFailed. */
+/** A page of what a response was asked with. Throws NotFound, UpstreamFailed and Unavailable. */
 export const listResponseItems = operation({
   name: 'listResponseItems',
   access: objectReader,
-  run: (scope, named: NamedResponse): Promise<ResponseCall> => about(scope, LIST_RESPONSE_ITEMS, '/input_items', named),
+  run: (scope, { page, ...named }: NamedResponse & { readonly page: ItemPage }): Promise<ResponseAnswer> =>
+    about(scope, named, {
+      action: LIST_RESPONSE_ITEMS,
+      tail: '/input_items',
+      here(response) {
+        const { data, hasMore } = itemPage(response, page);
+        const idAt = (at: number): unknown => data.at(at)?.['id'] ?? null;
+        return { object: 'list', data, first_id: idAt(0), last_id: idAt(-1), has_more: hasMore };
+      },
+    }),
 });
 
-/** Deletes a response at its upstream. Throws NotFound and UpstreamFailed. */
+/** Deletes a response for good. Throws NotFound, UpstreamFailed and Unavailable. */
 export const deleteResponse = operation({
   name: 'deleteResponse',
   access: objectWriter,
-  run: (scope, named: NamedResponse): Promise<ResponseCall> => about(scope, DELETE_RESPONSE, '', named),
+  run: (scope, named: NamedResponse): Promise<ResponseAnswer> =>
+    about(scope, named, {
+      action: DELETE_RESPONSE,
+      tail: '',
+      async here({ id }) {
+        await scope.platform.responses.keeper.remove(id);
+        return { id, object: 'response', deleted: true };
+      },
+    }),
 });
 
-/** Stops a response that is made in the background. Throws NotFound and UpstreamFailed. */
+/** Stops a response that is made in the background, which none is that is kept here. Throws InvalidInput besides. */
 export const cancelResponse = operation({
   name: 'cancelResponse',
   access: objectWriter,
-  run: (scope, named: NamedResponse): Promise<ResponseCall> => about(scope, CANCEL_RESPONSE, '/cancel', named),
+  run: (scope, named: NamedResponse): Promise<ResponseAnswer> =>
+    about(scope, named, {
+      action: CANCEL_RESPONSE,
+      tail: '/cancel',
+      here() {
+        throw new InvalidInput('Cannot cancel a synchronous response.');
+      },
+    }),
 });

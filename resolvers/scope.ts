@@ -9,6 +9,7 @@ import type { FreeTier } from '../src/domain/free-tier/free-tier.ts';
 import type { KeySmith } from '../src/domain/keys/virtual-key.ts';
 import type { Metrics } from '../src/domain/metrics.ts';
 import type { Pace } from '../src/domain/pace.ts';
+import type { ResponseKeeper } from '../src/domain/responses/kept-response.ts';
 import type { ResponseIds } from '../src/domain/responses/response-ids.ts';
 import type { ExportPacker } from '../src/domain/traces/packed.ts';
 import type { CatalogKeyRing } from '../src/gateway/catalog-key-ring.ts';
@@ -35,8 +36,8 @@ export interface Platform {
   /** Reads the exports of spans that come in. */
   readonly exports: ExportPacker;
   readonly keyRing: KeyRing;
-  /** How responses are found again, and whether only by their owners. */
-  readonly responses: { readonly ids: ResponseIds; readonly idSecurity: boolean };
+  /** How responses are found again, and whether only by their owners; and who keeps those that no upstream does. */
+  readonly responses: { readonly ids: ResponseIds; readonly idSecurity: boolean; readonly keeper: ResponseKeeper };
   readonly keySmith: KeySmith;
   readonly metrics: Metrics;
   readonly bus: Bus;

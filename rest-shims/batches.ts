@@ -38,7 +38,8 @@ export const batchRoutes: readonly RouteRow[] = [
     paths: ['/v1/batches', '/batches'],
     answers: [200, 400, 401],
     bodyLimit: 0,
-    handle: async (request, scope) => listAnswer(await listBatches(scope, pageOf(request, '/batches', PAGE))),
+    handle: async (request, scope) =>
+      listAnswer(await listBatches(scope, pageOf(request, '/batches', { usual: PAGE }))),
   },
   {
     ...KEPT,

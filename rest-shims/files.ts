@@ -52,7 +52,7 @@ export const fileRoutes: readonly RouteRow[] = [
     paths: ['/v1/files', '/files'],
     answers: [200, 400, 401],
     bodyLimit: 0,
-    handle: async (request, scope) => listAnswer(await listFiles(scope, pageOf(request, '/files', PAGE))),
+    handle: async (request, scope) => listAnswer(await listFiles(scope, pageOf(request, '/files', { usual: PAGE }))),
   },
   {
     ...KEPT,

@@ -8,9 +8,10 @@ import type { HttpAnswer, HttpRequest, RouteRow } from './route.ts';
 import { withAnswerHeaders } from './router.ts';
 import type { Scope } from '../resolvers/scope.ts';
 
-/** Most objects of a page that may be asked for, and that are given. */
-const MOST_ASKED = 10_000;
+/** Most objects of a page that are given, whatever is asked for. */
 const MOST_GIVEN = 1_000;
+/** How many may be asked for where nothing else is said. */
+const MOST_ASKED = 10_000;
 
 /** What says where something is to be kept, and is the gateway's alone. */
 export const PLACE_FIELDS = ['model', 'target_model_names', 'custom_llm_provider'] as const;
@@ -38,12 +39,16 @@ function invalid(path: string, parameter: string, wanted: string): InvalidInput 
 }
 
 /** The page of a list that a query asks for. */
-export function pageOf({ search }: HttpRequest, path: string, usual: number): Omit<ObjectPage, 'kind'> {
+export function pageOf(
+  { search }: HttpRequest,
+  path: string,
+  { usual, most = MOST_ASKED }: { readonly usual: number; readonly most?: number },
+): Omit<ObjectPage, 'kind'> {
   const query = new URLSearchParams(search);
   const limit = query.get('limit') ?? String(usual);
   const order = query.get('order') ?? 'desc';
-  if (!/^\d{1,5}$/.test(limit) || Number(limit) < 1 || Number(limit) > MOST_ASKED)
-    throw invalid(path, 'limit', `a whole number from 1 to ${MOST_ASKED}`);
+  if (!/^\d{1,5}$/.test(limit) || Number(limit) < 1 || Number(limit) > most)
+    throw invalid(path, 'limit', `a whole number from 1 to ${most}`);
   if (order !== 'asc' && order !== 'desc') throw invalid(path, 'order', "'asc' or 'desc'");
   return {
     purpose: query.get('purpose'),

@@ -5,7 +5,7 @@ import {
   getResponse,
   listResponseItems,
   type NamedResponse,
-  type ResponseCall,
+  type ResponseAnswer,
 } from '../resolvers/responses.ts';
 import type { Scope } from '../resolvers/scope.ts';
 import { type ByteSink, type ByteStream, collect } from '../src/domain/bytes.ts';
@@ -15,9 +15,9 @@ import { isObject, parseJson } from '../src/wire/json/fields.ts';
 import { asBuffer } from '../src/wire/json/members.ts';
 import { shownResponse } from '../src/wire/responses/rename.ts';
 import { proxyError, statusOf } from './errors.ts';
-import { calling } from './kept.ts';
+import { calling, pageOf } from './kept.ts';
 import { callFactsOf, callThrough, headOf, type ModelDoor, openAiDoor } from './model-call.ts';
-import type { HttpAnswer, HttpRequest, RouteRow } from './route.ts';
+import { type HttpAnswer, type HttpRequest, json, type RouteRow } from './route.ts';
 
 /** Most bytes of what is said of a response. */
 const ANSWER_LIMIT = 64 * 1024 * 1024;
@@ -85,9 +85,15 @@ const named = (request: HttpRequest): NamedResponse => {
   return { id: request.params['id'] ?? '', query: text === '' ? '' : `?${text}`, ...callFactsOf(request) };
 };
 
-/** Relays what an upstream says of a response, with the names its caller knows. */
-async function relayed(run: () => Promise<ResponseCall>, scope: Scope): Promise<HttpAnswer> {
-  const { call, idOf } = await calling(run);
+/** Most items of a page, and how many there are where the caller does not say. */
+const MOST_ITEMS = 100;
+const USUAL_ITEMS = 20;
+
+/** Shows what is kept here, or relays what an upstream says of a response, with the names its caller knows. */
+async function shown(run: () => Promise<ResponseAnswer>, scope: Scope): Promise<HttpAnswer> {
+  const answered = await calling(run);
+  if (answered.kind === 'kept') return json(answered.value);
+  const { call, idOf } = answered;
   try {
     const bytes = (await collect(call.exchange.bytes, ANSWER_LIMIT)) ?? new Uint8Array();
     const value = parseJson(bytes);
@@ -99,9 +105,9 @@ async function relayed(run: () => Promise<ResponseCall>, scope: Scope): Promise<
       });
     // A group of many names does not say which one was asked.
     const model = call.modelGroup.includes('*') ? String(value['model']) : call.modelGroup;
-    const shown = shownResponse(bytes, value, { model, idOf });
+    const body = shownResponse(bytes, value, { model, idOf });
     call.settle('completed');
-    return { head: headOf(call, scope), body: { kind: 'bytes', bytes: shown, contentType: 'application/json' } };
+    return { head: headOf(call, scope), body: { kind: 'bytes', bytes: body, contentType: 'application/json' } };
   } catch (failure) {
     call.settle('failed', failure instanceof Error ? failure : undefined);
     throw failure;
@@ -113,7 +119,7 @@ const under = (tail: string): RouteRow['paths'] => [`${BASES[0]}${tail}`, `${BAS
 
 function keptRow(
   facts: Pick<RouteRow, 'name' | 'method' | 'paths' | 'answers'>,
-  run: (scope: Scope, response: NamedResponse) => Promise<ResponseCall>,
+  run: (scope: Scope, request: HttpRequest) => Promise<ResponseAnswer>,
 ): RouteRow {
   return {
     ...facts,
@@ -121,7 +127,7 @@ function keptRow(
     category: 'llm',
     credential: 'required',
     bodyLimit: facts.method === 'POST' ? 1024 * 1024 : 0,
-    handle: (request, scope) => relayed(async () => await run(scope, named(request)), scope),
+    handle: (request, scope) => shown(async () => await run(scope, request), scope),
   };
 }
 
@@ -151,19 +157,32 @@ export const responseRoutes: readonly RouteRow[] = [
     handle: (request, scope) => callThrough(compactDoor, request, scope),
   },
   keptRow(
-    { name: 'responses.get', method: 'GET', paths: under('/:id'), answers: [200, 400, 401, 404, 500] },
-    getResponse,
+    { name: 'responses.get', method: 'GET', paths: under('/:id'), answers: [200, 400, 401, 404, 500, 503] },
+    (scope, request) => getResponse(scope, named(request)),
   ),
   keptRow(
-    { name: 'responses.delete', method: 'DELETE', paths: under('/:id'), answers: [200, 401, 403, 404, 500] },
-    deleteResponse,
+    { name: 'responses.delete', method: 'DELETE', paths: under('/:id'), answers: [200, 401, 403, 404, 500, 503] },
+    (scope, request) => deleteResponse(scope, named(request)),
   ),
   keptRow(
-    { name: 'responses.inputItems', method: 'GET', paths: under('/:id/input_items'), answers: [200, 401, 404, 500] },
-    listResponseItems,
+    {
+      name: 'responses.inputItems',
+      method: 'GET',
+      paths: under('/:id/input_items'),
+      answers: [200, 400, 401, 404, 500, 503],
+    },
+    (scope, request) => {
+      const page = pageOf(request, '/responses', { usual: USUAL_ITEMS, most: MOST_ITEMS });
+      return listResponseItems(scope, { ...named(request), page });
+    },
   ),
   keptRow(
-    { name: 'responses.cancel', method: 'POST', paths: under('/:id/cancel'), answers: [200, 401, 403, 404, 500] },
-    cancelResponse,
+    {
+      name: 'responses.cancel',
+      method: 'POST',
+      paths: under('/:id/cancel'),
+      answers: [200, 400, 401, 403, 404, 500, 503],
+    },
+    (scope, request) => cancelResponse(scope, named(request)),
   ),
 ];

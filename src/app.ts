@@ -37,6 +37,7 @@ import { createSampledWarnings, type Log } from './runtime/log.ts';
 import { createMetrics } from './runtime/metrics.ts';
 import { createReconciler } from './runtime/reconciler.ts';
 import { createResponseIds } from './runtime/response-ids.ts';
+import { createResponseKeeper } from './runtime/response-keeper.ts';
 import { createRetention } from './runtime/retention.ts';
 import type { Settings } from './runtime/settings.ts';
 import { webSocketClient, webSocketServer } from './runtime/web-sockets.ts';
@@ -135,6 +136,12 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     smith: keySmith,
     clock: systemClock,
   });
+  const keeper = createResponseKeeper({
+    store: stores.responses,
+    masterKey: settings.masterKey,
+    keeps: settings.storeResponses,
+    log,
+  });
   const spanExport = openSpanExport(settings, http, log);
   const gateway = createGateway({
     deployments: settings.demoModel ? [...settings.deployments, demoDeployment] : settings.deployments,
@@ -174,7 +181,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     fileLimits: settings.fileLimits,
     exports,
     keyRing,
-    responses: { ids: createResponseIds(settings.masterKey), idSecurity: settings.responseIdSecurity },
+    responses: { ids: createResponseIds(settings.masterKey), idSecurity: settings.responseIdSecurity, keeper },
     keySmith,
     metrics: createMetrics({ catalog, spanExport, clock: systemClock }),
     bus,
@@ -193,12 +200,10 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     reconcile: (since, signal) => reconcilePayments(platform, since, signal),
     log,
   });
-  const retention = createRetention({
-    days: settings.retentionDays,
-    forget: stores.traces.forget,
-    clock: systemClock,
-    log,
-  });
+  const retentions = [
+    { what: 'traces', days: settings.retentionDays, forget: stores.traces.forget },
+    { what: 'responses', days: settings.responseRetentionDays, forget: stores.responses.forget },
+  ].map((kept) => createRetention({ ...kept, clock: systemClock, log }));
   const graph = createGraphQL({
     schema,
     scopeFor: scopes.forGraph,
@@ -256,7 +261,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
   catalog.start();
   freeTier.start();
   upgrades.start();
-  retention.start();
+  for (const retention of retentions) retention.start();
   if (platform.payments.configured) reconciler.start();
 
   async function shutDown(graceMs: number): Promise<void> {
@@ -275,9 +280,10 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     await closed;
     await recorder.stop();
     await records.flush().catch((error: unknown) => log.error({ err: error }, 'last gateway records were lost'));
+    await keeper.flush().catch((error: unknown) => log.error({ err: error }, 'last responses were lost'));
     await spanExport?.drain(EXPORT_DRAIN_MS);
     await freeTier.stop();
-    await retention.stop();
+    await Promise.all(retentions.map((retention) => retention.stop()));
     await http.close();
     await stores.close();
     await exports.close();

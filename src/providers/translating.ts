@@ -35,6 +35,7 @@ export function translating(native: NativeProvider, by: (deployment: Deployment)
       const out = by(deployment);
       const losses = new Losses();
       const chat = inbound.readRequest(request.body, losses);
+      if (isKeptInVain(request)) losses.hint('store');
       const sent = translatedRequest(request, { ...chat, model: deployment.upstreamModel }, out, losses);
       const dropped = droppedOf(losses.all(), deployment, request);
       const exchange = await native.send(deployment, sent, signal);
@@ -43,6 +44,10 @@ export function translating(native: NativeProvider, by: (deployment: Deployment)
     },
   };
 }
+
+/** Whether a caller asks for an answer to be kept that nobody will keep. */
+const isKeptInVain = ({ followUp, body }: ModelRequest): boolean =>
+  followUp !== undefined && followUp.keep === undefined && body['store'] === true;
 
 function notAnswered({ provider }: Deployment, { endpoint, model }: ModelRequest): Unsupported {
   return new Unsupported(`${endpoint.path}: The provider of the model "${model}" (${provider}) does not answer this.`);
@@ -99,7 +104,7 @@ async function answeredBack(
     now,
     includeUsage: request.includeUsage,
     body: request.body,
-    ...(followUp === undefined ? {} : { answerId: followUp.ownId }),
+    ...(followUp === undefined ? {} : { followUp }),
   };
   const head = { status: exchange.status, headers: exchange.headers };
   if (exchange.streaming) {

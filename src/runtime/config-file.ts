@@ -45,7 +45,7 @@ const proxy = z.string().superRefine((text, context) => {
   if (message !== null) context.addIssue({ code: 'custom', message });
 });
 
-/** Most days that traces can be kept by name; longer is for ever. */
+/** Most days that something can be kept by name; longer is for ever. */
 export const MOST_RETENTION_DAYS = 36_500;
 
 /** The name of a store, or what is to be said of it. Which one it is `database_url` says. */
@@ -64,6 +64,8 @@ const generalSettings = z.looseObject({
   max_batch_file_size_mb: z.number().positive().optional(),
   store_prompts_in_spend_logs: z.boolean().optional(),
   disable_responses_id_security: z.boolean().optional(),
+  store_responses: z.boolean().optional(),
+  response_retention_days: z.int().min(0).max(MOST_RETENTION_DAYS).optional(),
   catalog_daily_limit: z.int().min(0).max(MOST_DAILY_CALLS).optional(),
   trusted_proxies: z.array(proxy).optional(),
   tracing: z.looseObject({ store: traceStore.optional() }).optional(),
@@ -111,6 +113,8 @@ export interface FileSettings {
   readonly retentionDays: number | null;
   readonly capturePrompts: boolean | null;
   readonly responseIdSecurity: boolean | null;
+  readonly storeResponses: boolean | null;
+  readonly responseRetentionDays: number | null;
   readonly demoModel: boolean | null;
   readonly introspection: boolean | null;
   readonly graphiql: boolean | null;
@@ -192,6 +196,8 @@ export function readConfigFile(file: string, env: NodeJS.ProcessEnv): FileSettin
     capturePrompts: general?.store_prompts_in_spend_logs ?? null,
     responseIdSecurity:
       general?.disable_responses_id_security === undefined ? null : !general.disable_responses_id_security,
+    storeResponses: general?.store_responses ?? null,
+    responseRetentionDays: general?.response_retention_days ?? null,
     demoModel: general?.demo_model ?? null,
     introspection: general?.graphql_introspection ?? null,
     graphiql: general?.graphiql ?? null,

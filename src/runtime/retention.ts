@@ -4,8 +4,8 @@ import type { Log } from './log.ts';
 const DAY_MS = 86_400_000;
 /** From one round to the next. */
 const ROUND_MS = 600_000;
-/** Traces of one step, and the pause after it in which others are served. */
-const STEP_TRACES = 100;
+/** How much goes in one step, and the pause after it in which others are served. */
+const STEP = 100;
 const PAUSE_MS = 100;
 
 /** Removes what is old enough, again and again. */
@@ -19,12 +19,15 @@ export interface Retention {
  * Each round goes on in small steps until nothing old is left. A step that fails ends its round; the next tries again.
  */
 export function createRetention({
+  what,
   days,
   forget,
   clock,
   log,
 }: {
-  /** Age at which a trace goes, by its start; zero keeps everything. */
+  /** What it removes, for the log, e.g. `traces`. */
+  readonly what: string;
+  /** Age at which something goes, by its beginning; zero keeps everything. */
   readonly days: number;
   /** Removes at most so many that began before, Unix milliseconds; resolves to how many. */
   readonly forget: (beforeMs: number, most: number) => Promise<number>;
@@ -46,12 +49,12 @@ export function createRetention({
 
   async function work(): Promise<void> {
     try {
-      const count = await forget(clock.now().getTime() - days * DAY_MS, STEP_TRACES);
+      const count = await forget(clock.now().getTime() - days * DAY_MS, STEP);
       removed += count;
-      if (count === STEP_TRACES) return next(PAUSE_MS);
-      if (removed > 0) log.info({ traces: removed, days }, 'old traces were removed');
+      if (count === STEP) return next(PAUSE_MS);
+      if (removed > 0) log.info({ [what]: removed, days }, `old ${what} were removed`);
     } catch (error) {
-      log.warn({ err: error }, 'old traces could not be removed; trying again');
+      log.warn({ err: error }, `old ${what} could not be removed; trying again`);
     }
     removed = 0;
     next(ROUND_MS);

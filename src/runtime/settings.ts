@@ -46,6 +46,10 @@ export interface Settings {
   readonly capturePrompts: boolean;
   /** Only the owner of a response may come back to it. */
   readonly responseIdSecurity: boolean;
+  /** Keeps translated responses for their owners, unless a request says not to. */
+  readonly storeResponses: boolean;
+  /** Days after which they are removed; zero keeps them. */
+  readonly responseRetentionDays: number;
   readonly introspection: boolean;
   readonly graphiql: boolean;
   /** Selling access to the catalog. */
@@ -74,6 +78,8 @@ const DEFAULT_MAX_REQUEST_BYTES = 32 * 1024 * 1024;
 const DEFAULT_HEARTBEAT_SECONDS = 15;
 const DEFAULT_DAILY_LIMIT = 1_000;
 const DEFAULT_RETENTION_DAYS = 14;
+/** As OpenAI keeps them. */
+const DEFAULT_RESPONSE_DAYS = 30;
 const SILENT_FILE: FileSettings = {
   deployments: [],
   masterKey: null,
@@ -86,6 +92,8 @@ const SILENT_FILE: FileSettings = {
   trustedProxies: null,
   capturePrompts: null,
   responseIdSecurity: null,
+  storeResponses: null,
+  responseRetentionDays: null,
   demoModel: null,
   introspection: null,
   graphiql: null,
@@ -188,6 +196,8 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, sm
     fileLimits: file.fileLimits,
     capturePrompts: file.capturePrompts ?? false,
     responseIdSecurity: file.responseIdSecurity ?? true,
+    storeResponses: file.storeResponses ?? true,
+    responseRetentionDays: file.responseRetentionDays ?? DEFAULT_RESPONSE_DAYS,
     introspection: file.introspection ?? true,
     graphiql: file.graphiql ?? true,
     billing,

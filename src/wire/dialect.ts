@@ -1,5 +1,5 @@
 import type { AnswerStep } from '../domain/chat/answer-step.ts';
-import type { ChatDelta, Outcome } from '../domain/chat/chat.ts';
+import type { ChatDelta, FollowUp, Outcome } from '../domain/chat/chat.ts';
 import type { Losses, NeutralChat } from '../domain/chat/neutral-chat.ts';
 import type { RequestBody } from '../domain/inference/askable.ts';
 import type { Endpoint } from '../domain/inference/endpoint.ts';
@@ -40,8 +40,8 @@ export interface AnswerAbout {
   readonly includeUsage: boolean;
   /** The caller's request, for dialects whose answers repeat parts of it. */
   readonly body: RequestBody;
-  /** The id the answer is to have, whatever its upstream calls it; the upstream's own when absent. */
-  readonly answerId?: string;
+  /** How the answer is named and kept, in dialects whose callers may come back to it; else it has the upstream's id. */
+  readonly followUp?: FollowUp;
 }
 
 /** Writes the steps of one answer as the text of server-sent events. */

@@ -200,7 +200,18 @@ export async function openGraph(
       ping: async () => {},
     },
     exports: aTracePacker(),
-    responses: { ids: { seal: () => '', open: () => null }, idSecurity: true },
+    responses: {
+      ids: { seal: () => '', open: () => null },
+      idSecurity: true,
+      keeper: {
+        mayKeep: () => false,
+        keep: () => false,
+        find: async () => null,
+        findAll: async () => [],
+        conversation: async () => ({ kind: 'broken' }),
+        remove: async () => {},
+      },
+    },
     catalog: {
       current: () => catalog,
       status: () => ({

@@ -67,10 +67,14 @@ export interface ModelRequest {
   readonly followUp?: FollowUp;
 }
 
-/** How an answer that its caller may come back to is named. */
+/** How an answer that its caller may come back to is named, and where it stays. */
 export interface FollowUp {
   /** The id of an answer put into words here, because its upstream speaks another dialect. */
   readonly ownId: string;
+  /** The id of what it goes on from, where that is part of the request by now; null where there is none. */
+  readonly previousId: string | null;
+  /** Keeps such an answer, once it is whole; false where that is not possible. Absent where it is not to be kept. */
+  readonly keep?: (answer: Readonly<Record<string, unknown>>) => boolean;
   /** The id under which the caller sees what a deployment's upstream keeps. */
   shownId(deploymentId: string, upstreamId: string): string;
 }

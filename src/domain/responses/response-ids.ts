@@ -30,3 +30,15 @@ const OWN_ID = /^resp_[0-9a-f]{32}$/;
 
 /** Whether an id is of the form of those that are kept here. */
 export const isOwnResponseId = (id: string): boolean => OWN_ID.test(id);
+
+/** The id of an item of a response: whoever has it knows the response. `place` is unique within the response. */
+export const itemIdOf = (kind: string, responseId: string, place: number | string): string =>
+  `${kind}_${responseId.replace(/^resp_/, '')}_${place}`;
+
+const OWN_ITEM = /^[a-z]+_([0-9a-f]{32})_i?\d+$/;
+
+/** The response that an item belongs to, where that may be kept here; null for an item of another origin. */
+export function responseOfItem(itemId: string): string | null {
+  const [, hex] = OWN_ITEM.exec(itemId) ?? [];
+  return hex === undefined ? null : `${PREFIX}${hex}`;
+}

@@ -14,7 +14,7 @@ import { malformed } from '../malformed.ts';
 import { CUSTOM_PARAMETERS } from './custom-tools.ts';
 import { readInput } from './read-items.ts';
 
-/** Members that `readResponseRequest` reads, and those that only the answer repeats. */
+/** Members that `readResponseRequest` reads, and those that only the answer repeats or where it stays follows from. */
 const READ = new Set([
   'model',
   'input',
@@ -31,11 +31,11 @@ const READ = new Set([
   'user',
   'safety_identifier',
   'metadata',
+  'store',
 ]);
 
 /** Members without which the answer is still the one asked for. */
 const HINTS = new Set([
-  'store',
   'service_tier',
   'prompt_cache_key',
   'prompt_cache_retention',
@@ -51,7 +51,6 @@ const INCLUDED =
 /** Whether a member asks for what happens anyway. */
 const ASKS_NOTHING: Readonly<Record<string, (value: unknown) => boolean>> = {
   background: (value) => value === false,
-  store: (value) => value === false,
   top_logprobs: (value) => value === 0,
   truncation: (value) => value === 'disabled',
   include: (value) => list(value).every((one) => typeof one === 'string' && INCLUDED.test(one)),

@@ -17,7 +17,7 @@ export interface ResponseState {
 
 /** A response as it stands, with every setting of its request, told or taken for granted. */
 export function responseObject(about: AnswerAbout, state: ResponseState): Readonly<Record<string, unknown>> {
-  const { body } = about;
+  const { body, followUp } = about;
   const said = (member: string, otherwise: unknown): unknown => body[member] ?? otherwise;
   const reasoning = isObject(body['reasoning']) ? body['reasoning'] : {};
   const text = isObject(body['text']) ? body['text'] : {};
@@ -36,13 +36,12 @@ export function responseObject(about: AnswerAbout, state: ResponseState): Readon
     model: about.model,
     output: state.output,
     parallel_tool_calls: said('parallel_tool_calls', true),
-    previous_response_id: said('previous_response_id', null),
+    previous_response_id: followUp?.previousId ?? null,
     prompt_cache_key: said('prompt_cache_key', null),
     reasoning: { effort: null, summary: null, ...reasoning },
     safety_identifier: said('safety_identifier', null),
     service_tier: said('service_tier', 'auto'),
-    // Nothing is kept here to come back to.
-    store: false,
+    store: followUp?.keep !== undefined,
     temperature: said('temperature', 1),
     text: { format: { type: 'text' }, verbosity: 'medium', ...text },
     tool_choice: said('tool_choice', 'auto'),

@@ -1,5 +1,6 @@
 import type { AnswerStep } from '../../domain/chat/answer-step.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
+import { itemIdOf, ownResponseId } from '../../domain/responses/response-ids.ts';
 import type { AnswerAbout, AnswerWriter } from '../dialect.ts';
 import { customToolsOf } from './custom-tools.ts';
 import {
@@ -16,13 +17,6 @@ import { responseObject, type ResponseState } from './response-object.ts';
 
 type Reason = ResponseState['reason'];
 const REASONS: Readonly<Record<string, Reason>> = { length: 'max_output_tokens', content_filter: 'content_filter' };
-
-/** Begins the id of a response, and of its items those of their kind. */
-const RESPONSE_PREFIX = 'resp_';
-
-/** The id of an item of a response: whoever has it knows the response. */
-const itemId = (prefix: string, responseId: string, index: number): string =>
-  `${prefix}_${responseId.replace(/^resp_/, '')}_${index}`;
 
 /** Writes an answer as the events of a response: every step at once, the whole response last. */
 export class ResponseWriter implements AnswerWriter {
@@ -45,11 +39,11 @@ export class ResponseWriter implements AnswerWriter {
   constructor(about: AnswerAbout) {
     this.#about = about;
     this.#custom = customToolsOf(about.body['tools']);
-    this.#id = about.answerId ?? `${RESPONSE_PREFIX}${about.fallbackId.replaceAll('-', '')}`;
+    this.#id = about.followUp?.ownId ?? ownResponseId(about.fallbackId);
   }
 
   write(step: AnswerStep): string {
-    if (step.kind === 'begin') this.#id = this.#about.answerId ?? step.id ?? this.#id;
+    if (step.kind === 'begin') this.#id = this.#about.followUp?.ownId ?? step.id ?? this.#id;
     if (step.kind === 'usage') this.#usage = step.usage;
     else this.#add(step);
     return this.#taken();
@@ -59,7 +53,10 @@ export class ResponseWriter implements AnswerWriter {
     this.#opens();
     this.#closeAll();
     const status = this.#reason === null ? 'completed' : 'incomplete';
-    this.#last = this.#response(status);
+    const response = this.#response(status);
+    // Before its last event goes out: whoever has read that may come back at once.
+    const isLost = this.#about.followUp?.keep?.(response) === false;
+    this.#last = isLost ? { ...response, store: false } : response;
     this.#event(`response.${status}`, { response: this.#last });
     return this.#taken();
   }
@@ -118,7 +115,7 @@ export class ResponseWriter implements AnswerWriter {
     this.#closeThought();
     if (this.#spoken === null) {
       const { index, say } = this.#place();
-      this.#spoken = { item: openMessage(itemId('msg', this.#id, index), say), index };
+      this.#spoken = { item: openMessage(itemIdOf('msg', this.#id, index), say), index };
     }
     return this.#spoken.item;
   }
@@ -127,7 +124,7 @@ export class ResponseWriter implements AnswerWriter {
     this.#closeMessage();
     if (this.#thought === null) {
       const { index, say } = this.#place();
-      this.#thought = { item: openReasoning(itemId('rs', this.#id, index), say), index };
+      this.#thought = { item: openReasoning(itemIdOf('rs', this.#id, index), say), index };
     }
     return this.#thought.item;
   }
@@ -138,7 +135,7 @@ export class ResponseWriter implements AnswerWriter {
     this.#closeThought();
     this.#closeMessage();
     const { index, say } = this.#place();
-    const id = itemId('fc', this.#id, index);
+    const id = itemIdOf('fc', this.#id, index);
     const name = step.name ?? '';
     const item = openCall({ id, callId: step.id ?? `call_${id}`, name, custom: this.#custom.has(name) }, say);
     this.#calls.set(step.index, { item, index });

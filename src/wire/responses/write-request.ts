@@ -113,6 +113,9 @@ function noteMark(mark: CacheMark | undefined, where: string, losses: Losses): v
 /** How OpenAI's encrypted thoughts begin. What another vendor proves by is refused there with the whole call. */
 const PROOF = /^gAAAA/;
 
+/** Whether a proof of a thought is of an upstream of this dialect. */
+export const isProofHere = (proof: unknown): proof is string => typeof proof === 'string' && PROOF.test(proof);
+
 function writeAnswer(parts: readonly AssistantPart[], where: string, losses: Losses): readonly Fields[] {
   return parts.flatMap((part): Fields[] => {
     switch (part.kind) {
@@ -124,7 +127,7 @@ function writeAnswer(parts: readonly AssistantPart[], where: string, losses: Los
       case 'toolCall':
         return [{ type: 'function_call', call_id: part.id, name: part.name, arguments: part.arguments }];
       case 'reasoning': {
-        if (part.proof === null || !PROOF.test(part.proof)) {
+        if (!isProofHere(part.proof)) {
           losses.hint(`${where}.reasoning`);
           return [];
         }

@@ -115,9 +115,9 @@ describe.each([
     expect(status).toBe(401);
   });
 
-  it("404: another's, an id that means nothing, one of an answer that nobody keeps", async () => {
+  it("404: another's, an id that means nothing, one of an answer that was not to be kept", async () => {
     answerWith(200, { id: 'chat', choices: [{ message: { content: 'Hi' }, finish_reason: 'stop' }] });
-    const made = await app.call('POST', '/v1/responses', { model: 'chats', input: 'Hello' }, key);
+    const made = await app.call('POST', '/v1/responses', { model: 'chats', input: 'Hello', store: false }, key);
     const own = (await made.json()) as { id: string; store: boolean };
     expect(own).toMatchObject({ id: expect.stringMatching(/^resp_[0-9a-f]{32}$/), store: false });
     const calls = upstream.received.length;
@@ -133,6 +133,16 @@ describe.each([
     const message = 'litellm.NotFoundError: NotFoundError: OpenAIException - gone';
     expect(await ask(method, `/v1/responses/${id}${tail}`)).toEqual(
       refusal(404, { message, type: 'invalid_request_error' }),
+    );
+  });
+
+  it('503: an upstream that is away for now', async () => {
+    answerWith(503, { error: { message: 'later', type: 'server_error' } });
+    expect(await ask(method, `/v1/responses/${id}${tail}`)).toEqual(
+      refusal(503, {
+        message: 'litellm.ServiceUnavailableError: ServiceUnavailableError: OpenAIException - later',
+        type: 'server_error',
+      }),
     );
   });
 

@@ -85,7 +85,6 @@ describe('a response in neutral words', () => {
     ['top_logprobs', 3, 'essential'],
     ['include', ['message.output_text.logprobs'], 'essential'],
     ['something_new', 1, 'essential'],
-    ['store', true, 'hint'],
     ['truncation', 'auto', 'hint'],
     ['service_tier', 'flex', 'hint'],
     ['prompt_cache_key', 'k', 'hint'],

@@ -19,7 +19,7 @@ const ABOUT = {
   now: () => 1_700_000_009,
   includeUsage: false,
   body: BODY,
-  answerId: 'resp_1',
+  followUp: { ownId: 'resp_1', previousId: null, shownId: (_deployment: string, id: string) => id },
 };
 
 const STEPS: readonly AnswerStep[] = [

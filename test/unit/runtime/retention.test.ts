@@ -17,6 +17,7 @@ function aRetention(days: number) {
   const quiet = (): void => {};
   const tell = (facts: object, event: string): void => void state.told.push([event, { ...facts, err: undefined }]);
   const retention = createRetention({
+    what: 'traces',
     days,
     async forget(beforeMs, most) {
       state.asked.push(beforeMs - START_MS);

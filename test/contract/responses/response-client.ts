@@ -1,0 +1,95 @@
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+
+type Headers = Record<string, string>;
+export type Json = Readonly<Record<string, unknown>>;
+type Said = Json & { readonly id: string };
+
+interface Answer {
+  readonly status: number;
+  readonly body: Json;
+}
+
+/** The product before an upstream of chat completions (`chats`), and one with a Responses API (`thinker`). */
+export interface ResponseClient {
+  readonly app: TestApp;
+  readonly upstream: FaultServer;
+  /** Whose key is sent where none is named. */
+  readonly key: Headers;
+  newKey(draft?: object): Promise<Headers>;
+  /** How the upstream of chats answers from now on. */
+  answerWith(message: object): void;
+  ask(body: object, headers?: Headers): Promise<Answer>;
+  /** The response to a request that the upstream answers with a text. */
+  said(content: string, body: object, headers?: Headers): Promise<Said>;
+  call(method: string, path: string, headers?: Headers): Promise<Answer>;
+  /** What the upstream of chats was sent last. */
+  sentMessages(): unknown;
+  stop(): Promise<void>;
+}
+
+export async function startResponses(): Promise<ResponseClient> {
+  const upstream = await startFaultServer();
+  const params = { api_base: `${upstream.url}/v1`, api_key: 'sk-upstream-credential-0123456789' };
+  const app = await startApp({
+    config: {
+      model_list: [
+        { model_name: 'chats', litellm_params: { model: 'openai/up-1', ...params } },
+        {
+          model_name: 'thinker',
+          litellm_params: { model: 'openai/up-2', ...params, use_chat_completions_api: false },
+        },
+      ],
+    },
+  });
+  async function newKey(draft: object = {}): Promise<Headers> {
+    const made = await app.call('POST', '/key/generate', draft);
+    return { authorization: `Bearer ${((await made.json()) as { key: string }).key}` };
+  }
+  const key = await newKey();
+  const answerWith = (message: object): void =>
+    upstream.answer((response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ id: 'chat', choices: [{ message, finish_reason: 'stop' }] }));
+    });
+  async function ask(body: object, headers = key): Promise<Answer> {
+    const response = await app.call('POST', '/v1/responses', body, headers);
+    return { status: response.status, body: (await response.json()) as Json };
+  }
+  return {
+    app,
+    upstream,
+    key,
+    newKey,
+    answerWith,
+    ask,
+    async said(content, asked, headers) {
+      answerWith({ role: 'assistant', content });
+      const { status, body } = await ask({ model: 'chats', ...asked }, headers);
+      if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
+      return { ...body, id: String(body['id']) };
+    },
+    async call(method, path, headers = key) {
+      const response = await app.call(method, path, undefined, headers);
+      return { status: response.status, body: (await response.json()) as Json };
+    },
+    sentMessages: () => (JSON.parse(upstream.received.at(-1)?.body ?? '') as Json)['messages'],
+    async stop() {
+      await app.stop();
+      await upstream.stop();
+    },
+  };
+}
+
+/** A refusal in OpenAI's envelope. */
+export const refusal = (status: number, error: object): object => ({
+  status,
+  body: { error: { param: null, code: String(status), ...error } },
+});
+
+/** The refusal of a parameter. */
+export const invalid = (param: string, message: string): object =>
+  refusal(400, { message, type: 'invalid_request_error', param });
+
+/** What ids of items of a response have in them. */
+export const hexOf = (id: string): string => id.replace('resp_', '');

@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+import { hexOf, invalid, type Json, refusal, type ResponseClient, startResponses } from './response-client.ts';
+
+let client: ResponseClient;
+beforeAll(async () => {
+  client = await startResponses();
+});
+afterAll(() => client.stop());
+
+describe('a translated response is kept for its owner', () => {
+  it.each(['/v1/responses', '/responses', '/openai/v1/responses'])(
+    'responses.get 200: as it was given (%s)',
+    async (base) => {
+      const response = await client.said('Hi', { input: 'Hello', metadata: { a: 'b' }, instructions: 'Be brief.' });
+      expect(response).toMatchObject({
+        id: expect.stringMatching(/^resp_[0-9a-f]{32}$/),
+        store: true,
+        status: 'completed',
+      });
+      const calls = client.upstream.received.length;
+      expect(await client.call('GET', `${base}/${response.id}`)).toEqual({ status: 200, body: response });
+      expect(client.upstream.received.length).toBe(calls);
+    },
+  );
+
+  it('responses.get 200: the moment its last event has come', async () => {
+    client.upstream.answer((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      for (const delta of [{ role: 'assistant', content: 'H' }, { content: 'i' }])
+        response.write(`data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, delta, finish_reason: null }] })}\n\n`);
+      response.write('data: {"id":"c","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n');
+      response.end('data: [DONE]\n\n');
+    });
+    const streamed = await client.app.call(
+      'POST',
+      '/v1/responses',
+      { model: 'chats', input: 'Hello', stream: true },
+      client.key,
+    );
+    const events = (await streamed.text()).trimEnd().split('\n\n');
+    const read = (event = ''): Json => JSON.parse(event.slice(event.indexOf('data: ') + 'data: '.length)) as Json;
+    const [created, completed] = [read(events[0]), read(events.at(-1))];
+    expect([created['type'], completed['type']]).toEqual(['response.created', 'response.completed']);
+    expect(created['response']).toMatchObject({ store: true, output: [] });
+    const response = completed['response'] as Json & { readonly id: string };
+    expect(await client.call('GET', `/v1/responses/${response.id}`)).toEqual({ status: 200, body: response });
+  });
+
+  it('responses.inputItems 200: each with an id, whole, by the page and in both orders', async () => {
+    const input = [
+      { role: 'user', content: 'Hello' },
+      { role: 'assistant', content: 'Yes?' },
+      { id: 'msg_mine', role: 'user', content: [{ type: 'input_text', text: 'The weather.' }] },
+      { type: 'function_call', call_id: 'c1', name: 'look', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'c1', output: 'Rain.' },
+    ];
+    const { id } = await client.said('It rains.', { input });
+    const of = (kind: string, index: number): string => `${kind}_${hexOf(id)}_i${index}`;
+    const items: readonly Json[] = [
+      {
+        ...input[0],
+        id: of('msg', 0),
+        type: 'message',
+        status: 'completed',
+        content: [{ type: 'input_text', text: 'Hello' }],
+      },
+      {
+        ...input[1],
+        id: of('msg', 1),
+        type: 'message',
+        status: 'completed',
+        content: [{ type: 'output_text', text: 'Yes?', annotations: [] }],
+      },
+      { ...input[2], type: 'message', status: 'completed' },
+      { ...input[3], id: of('fc', 3), status: 'completed' },
+      { ...input[4], id: of('fco', 4), status: 'completed' },
+    ];
+    const list = (query: string) => client.call('GET', `/v1/responses/${id}/input_items${query}`);
+    const page = (data: readonly Json[], more: boolean) => ({
+      status: 200,
+      body: {
+        object: 'list',
+        data,
+        first_id: data[0]?.['id'] ?? null,
+        last_id: data.at(-1)?.['id'] ?? null,
+        has_more: more,
+      },
+    });
+    expect(await list('?order=asc')).toEqual(page(items, false));
+    expect(await list('')).toEqual(page(items.toReversed(), false));
+    expect(await list('?order=asc&limit=2')).toEqual(page(items.slice(0, 2), true));
+    expect(await list(`?order=asc&limit=2&after=${of('msg', 1)}`)).toEqual(page(items.slice(2, 4), true));
+    expect(await list(`?order=desc&limit=3&after=${of('fc', 3)}`)).toEqual(page(items.slice(0, 3).toReversed(), false));
+    expect(await list('?after=msg_nothing')).toEqual(page([], false));
+  });
+
+  it('responses.delete 200: and then it is gone', async () => {
+    const { id } = await client.said('Hi', { input: 'Hello' });
+    expect(await client.call('DELETE', `/v1/responses/${id}`)).toEqual({
+      status: 200,
+      body: { id, object: 'response', deleted: true },
+    });
+    const missing = refusal(404, { message: `Response with id '${id}' not found.`, type: 'not_found_error' });
+    expect(await client.call('GET', `/v1/responses/${id}`)).toEqual(missing);
+    expect(await client.call('DELETE', `/v1/responses/${id}`)).toEqual(missing);
+    expect(await client.ask({ model: 'chats', input: 'x', previous_response_id: id })).toEqual(
+      invalid('previous_response_id', `Previous response with id '${id}' not found.`),
+    );
+  });
+
+  it('responses.cancel 400: it has ended already', async () => {
+    const { id } = await client.said('Hi', { input: 'Hello' });
+    expect(await client.call('POST', `/v1/responses/${id}/cancel`)).toEqual(
+      refusal(400, { message: 'Cannot cancel a synchronous response.', type: 'invalid_request_error' }),
+    );
+  });
+
+  it('responses.inputItems 400: a page of no size, or in no order', async () => {
+    const { id } = await client.said('Hi', { input: 'Hello' });
+    const list = (query: string) => client.call('GET', `/v1/responses/${id}/input_items${query}`);
+    const limit = invalid(
+      'limit',
+      "/responses: Invalid value for parameter 'limit': it must be a whole number from 1 to 100.",
+    );
+    for (const query of ['?limit=0', '?limit=101', '?limit=x']) expect(await list(query)).toEqual(limit);
+    expect(await list('?order=up')).toEqual(
+      invalid('order', "/responses: Invalid value for parameter 'order': it must be 'asc' or 'desc'."),
+    );
+  });
+
+  it.each([
+    ['responses.get', 'GET', ''],
+    ['responses.inputItems', 'GET', '/input_items'],
+    ['responses.delete', 'DELETE', ''],
+    ['responses.cancel', 'POST', '/cancel'],
+  ])("%s 404: another's is like one that never was", async (_name, method, tail) => {
+    const [team, mate, other] = await Promise.all([
+      client.newKey({ team_id: 'team-1' }),
+      client.newKey({ team_id: 'team-1' }),
+      client.newKey({ team_id: 'team-2' }),
+    ]);
+    const own = await client.said('Hi', { input: 'Hello' });
+    const shared = await client.said('Hi', { input: 'Hello' }, team);
+    const never = `resp_${'0'.repeat(32)}`;
+    const missing = (id: string) =>
+      refusal(404, { message: `Response with id '${id}' not found.`, type: 'not_found_error' });
+    for (const [id, asking] of [
+      [own.id, other],
+      [own.id, team],
+      [shared.id, other],
+      [shared.id, client.key],
+      [never, client.key],
+    ] as const)
+      expect(await client.call(method, `/v1/responses/${id}${tail}`, asking)).toEqual(missing(id));
+    for (const [id, asking] of [
+      [own.id, { authorization: `Bearer ${client.app.adminKey}` }],
+      [shared.id, mate],
+    ] as const)
+      expect((await client.call(method, `/v1/responses/${id}${tail}`, asking)).status).toBe(
+        tail === '/cancel' ? 400 : 200,
+      );
+  });
+
+  it('responses.create 200: with store false it is not kept, and says so', async () => {
+    const response = await client.said('Hi', { input: 'Hello', store: false });
+    expect(response['store']).toBe(false);
+    expect((await client.call('GET', `/v1/responses/${response.id}`)).status).toBe(404);
+  });
+});
+
+describe('where responses are not to be kept', () => {
+  let strict: TestApp;
+  beforeAll(async () => {
+    strict = await startApp({ config: { general_settings: { store_responses: false } } });
+  });
+  afterAll(() => strict.stop());
+
+  it('responses.create 200: says so, and names what was asked for in vain', async () => {
+    const plain = await strict.call('POST', '/v1/responses', { model: 'demo', input: 'Hello' });
+    const wanted = await strict.call('POST', '/v1/responses', { model: 'demo', input: 'Hello', store: true });
+    const { id, store } = (await wanted.json()) as { readonly id: string; readonly store: boolean };
+    expect([plain.headers.get('x-gateway-dropped-params'), wanted.headers.get('x-gateway-dropped-params')]).toEqual([
+      null,
+      'store',
+    ]);
+    expect(store).toBe(false);
+    expect((await strict.call('GET', `/v1/responses/${id}`)).status).toBe(404);
+  });
+});
+
+it("an IDE's responses are not kept, because it cannot come back to them", async () => {
+  client.answerWith({ role: 'assistant', content: 'Hi' });
+  const ofIde = async (body: object): Promise<number> => {
+    const answered = await client.app.call(
+      'POST',
+      '/ide/chat/completions',
+      { model: 'chats', input: 'Hello', ...body },
+      client.key,
+    );
+    const { id } = (await answered.json()) as { readonly id: string };
+    expect(id).toMatch(/^resp_/);
+    return (await client.call('GET', `/v1/responses/${id}`)).status;
+  };
+  expect([await ofIde({}), await ofIde({ store: true })]).toEqual([404, 200]);
+});

@@ -1,0 +1,36 @@
+import { expect, it, vi } from 'vitest';
+import type { KeptResponse } from '../../src/domain/responses/kept-response.ts';
+import { Secret } from '../../src/domain/secret.ts';
+import { openStores } from '../../src/persistence/orm.ts';
+import { createResponseKeeper } from '../../src/runtime/response-keeper.ts';
+import { startApp } from '../support/start-app.ts';
+
+const DAY_MS = 86_400_000;
+const OLD = `resp_${'a'.repeat(32)}`;
+const YOUNG = `resp_${'b'.repeat(32)}`;
+
+const madeBefore = (days: number, id: string): KeptResponse => ({
+  id,
+  previousId: null,
+  owner: { teamId: '', keyHash: 'k' },
+  createdAt: new Date(Date.now() - days * DAY_MS),
+  input: [],
+  response: { id, object: 'response', output: [] },
+});
+
+it('a kept response goes after its days, and one that is younger stays', async () => {
+  const { dataDir, adminKey, stop } = await startApp();
+  await stop({ keepData: true });
+  const log = { warn: () => {}, error: () => {} };
+  const stores = await openStores({ databaseUrl: null, dataDir, log });
+  const keeper = createResponseKeeper({ store: stores.responses, masterKey: new Secret(adminKey), keeps: true, log });
+  for (const response of [madeBefore(31, OLD), madeBefore(29, YOUNG)]) keeper.keep(response);
+  await keeper.flush();
+  await stores.close();
+
+  const app = await startApp({ dataDir });
+  const statusOf = async (id: string): Promise<number> => (await app.call('GET', `/v1/responses/${id}`)).status;
+  await vi.waitFor(async () => expect(await statusOf(OLD)).toBe(404), { timeout: 30_000, interval: 50 });
+  expect(await statusOf(YOUNG)).toBe(200);
+  await app.stop();
+});

@@ -1,0 +1,34 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { keySmith } from '../../../src/runtime/identifiers.ts';
+import { readSettings } from '../../../src/runtime/settings.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'lensgate-responses-'));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function settingsOf(general: string) {
+  const file = join(folder, 'config.yaml');
+  writeFileSync(file, `general_settings: { ${general} }`);
+  const env = { LENSGATE_DATA_DIR: join(folder, 'data') };
+  const { storeResponses, responseRetentionDays } = readSettings(['--config', file], env, keySmith);
+  return { storeResponses, responseRetentionDays };
+}
+
+it('responses are kept for thirty days, or as the file says', () => {
+  expect(settingsOf('')).toEqual({ storeResponses: true, responseRetentionDays: 30 });
+  expect(settingsOf('store_responses: false, response_retention_days: 0')).toEqual({
+    storeResponses: false,
+    responseRetentionDays: 0,
+  });
+});
+
+it.each(['-1', '36501', '1.5'])('%s days are refused', (days) => {
+  expect(() => settingsOf(`response_retention_days: ${days}`)).toThrow('general_settings.response_retention_days');
+});
