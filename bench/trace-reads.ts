@@ -64,7 +64,13 @@ function headsOf(number: number): readonly SpanHead[] {
     outputTokens: 20,
     inputPreview: 'What is to be done about the order that never came?',
     requestId: null,
+    provider: 'openai',
+    framework: 'openai',
+    callId: null,
+    gateway: false,
     cost: null,
+    estimate: null,
+    source: null,
   }));
 }
 
@@ -78,6 +84,7 @@ function packedOf(numbers: readonly number[]): PackedExport {
         tally: tallyOf(heads),
         spanIds: heads.map(({ spanId }) => spanId),
         rows: spanRows(heads.map((head, at) => ({ head, payload: { kind: 'body', at } }))),
+        calls: [],
       };
     }),
   };

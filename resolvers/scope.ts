@@ -13,6 +13,7 @@ import type { ResponseKeeper } from '../src/domain/responses/kept-response.ts';
 import type { ResponseIds } from '../src/domain/responses/response-ids.ts';
 import type { ExportPacker } from '../src/domain/traces/packed.ts';
 import type { CatalogKeyRing } from '../src/gateway/catalog-key-ring.ts';
+import type { CallEstimates } from '../src/gateway/estimate-call.ts';
 import type { Gateway, ObjectGateway, TokenGateway } from '../src/gateway/gateway.ts';
 import type { KeyRing } from '../src/gateway/key-ring.ts';
 import type { Loaders } from './loaders.ts';
@@ -33,6 +34,8 @@ export interface Platform {
   readonly tokens: TokenGateway;
   /** Most bytes of files that callers send; null where only the size of a request bounds them. */
   readonly fileLimits: FileLimits;
+  /** What calls that others make cost by the catalog. */
+  readonly estimates: CallEstimates;
   /** Reads the exports of spans that come in. */
   readonly exports: ExportPacker;
   readonly keyRing: KeyRing;

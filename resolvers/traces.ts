@@ -12,6 +12,7 @@ import {
   callSpendOf,
   isModelCall,
 } from '../src/domain/traces/call-spend.ts';
+import { estimatedExport } from '../src/domain/traces/estimate-export.ts';
 import type { SentExport } from '../src/domain/traces/packed.ts';
 import { readSpanCursor, spanCursorAt } from '../src/domain/traces/span-cursor.ts';
 import type { Span } from '../src/domain/traces/span.ts';
@@ -73,10 +74,11 @@ export const ingestTraces = operation({
   name: 'ingestTraces',
   access: traceWriter,
   async run(scope: Scope, sent: SentExport): Promise<readonly TraceSummary[]> {
-    const { exports, stores } = scope.platform;
+    const { exports, stores, estimates } = scope.platform;
     const packed = await exports.pack(sent);
     if (packed.traces.length === 0) return [];
-    return tellChanges(scope.platform.bus, await stores.traces.ingestExport(ownerOf(callerOf(scope)), packed));
+    const priced = estimatedExport(packed, estimates.estimate);
+    return tellChanges(scope.platform.bus, await stores.traces.ingestExport(ownerOf(callerOf(scope)), priced));
   },
 });
 

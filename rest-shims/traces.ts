@@ -108,29 +108,36 @@ const summaryJson = (summary: TraceSummary, traceRef: string, durationMs: number
   output_tokens: summary.outputTokens,
   models: summary.models,
   agent_names: summary.agentNames,
-  spend: summary.spend === null ? null : usdNumber(summary.spend),
+  frameworks: summary.frameworks,
+  source: sourceJson(summary.source),
+  spend: moneyJson(summary.spend),
   priced_calls: summary.pricedCalls,
-  // What the gateway did not make is not priced: nothing here is estimated.
-  estimated_calls: 0,
+  estimated_calls: summary.estimatedCalls,
 });
 
-const NO_SPEND: AgentSpend = { spend: null, pricedCalls: 0 };
+const moneyJson = (amount: Usd | null): number | null => (amount === null ? null : usdNumber(amount));
 
-const agentJson = (agent: TraceAgent, { spend, pricedCalls }: AgentSpend = NO_SPEND) => ({
+function sourceJson(source: TraceSummary['source']): unknown {
+  if (source === null) return null;
+  const { user, ...told } = source;
+  return user === null ? told : { ...told, user };
+}
+
+const NO_SPEND: AgentSpend = { spend: null, pricedCalls: 0, estimatedCalls: 0 };
+
+const agentJson = (agent: TraceAgent, { spend, pricedCalls, estimatedCalls }: AgentSpend = NO_SPEND) => ({
   name: agent.name,
   parent_agent: agent.parentAgent,
   invocations: agent.invocations,
   llm_calls: agent.llmCalls,
   tool_calls: agent.toolCalls,
   duration_ms: agent.durationMs,
-  spend: spend === null ? null : usdNumber(spend),
+  spend: moneyJson(spend),
   priced_calls: pricedCalls,
-  estimated_calls: 0,
+  estimated_calls: estimatedCalls,
 });
 
-const costOf = (span: SpanHead, call: CallSpend | undefined): Usd | null => span.cost ?? call?.row?.cost ?? null;
-
-const spanJson = (span: SpanHead, traceStartNs: bigint, call: CallSpend | undefined, cost = costOf(span, call)) => ({
+const spanJson = (span: SpanHead, traceStartNs: bigint, call: CallSpend | undefined) => ({
   span_id: span.spanId,
   parent_span_id: span.parentSpanId,
   name: span.name,
@@ -143,11 +150,13 @@ const spanJson = (span: SpanHead, traceStartNs: bigint, call: CallSpend | undefi
   error_truncated: span.error !== null && isTruncated(span.error),
   input_preview: span.inputPreview,
   model: span.model,
+  framework: span.framework,
   input_tokens: span.inputTokens,
   output_tokens: span.outputTokens,
   litellm_request_id: span.requestId,
-  spend: cost === null ? null : usdNumber(cost),
-  cost_source: cost === null ? null : 'gateway',
+  // What the gateway does that is no call of a model costs too.
+  spend: moneyJson(call === undefined ? span.cost : call.cost),
+  cost_source: call === undefined ? (span.cost === null ? null : 'gateway') : call.source,
   spend_match: call?.match ?? null,
   spend_log_request_id: call?.row?.id ?? null,
 });

@@ -79,6 +79,13 @@ const SpanHeadType = builder.interfaceRef<SpanHead>('SpanHead').implement({
       resolve: ({ error }) => error !== null && isTruncated(error),
     }),
     model: t.exposeString('model', { nullable: true, description: 'The model it called.' }),
+    provider: t.exposeString('provider', {
+      nullable: true,
+      description: 'Who answered, as the sender names it; null when it does not.',
+    }),
+    framework: t.exposeString('framework', {
+      description: 'What sent it, e.g. `langchain`; empty when that cannot be told.',
+    }),
     inputTokens: t.exposeInt('inputTokens', { description: 'Input tokens it used.' }),
     outputTokens: t.exposeInt('outputTokens', { description: 'Output tokens it used.' }),
     inputPreview: t.exposeString('inputPreview', { description: 'The beginning of its input.' }),
@@ -88,6 +95,13 @@ const SpanHeadType = builder.interfaceRef<SpanHead>('SpanHead').implement({
       nullable: true,
       description: 'What the gateway charged for this call; null when it did not make or could not price it.',
       resolve: ({ cost }) => (cost === null ? null : usdText(cost)),
+    }),
+    estimateUsd: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description:
+        'What the catalog said such a call costs when the span was stored; null where the gateway has a record, and where it would be a guess. Several spans may tell of one call: `Trace.estimateUsd` counts each once.',
+      resolve: ({ estimate }) => (estimate === null ? null : usdText(estimate)),
     }),
     spendRow: t.field({
       type: SpendRowType,

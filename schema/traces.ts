@@ -4,7 +4,7 @@ import { findTrace, getSpan, listTraces, type TracePage, type TraceUpdate, watch
 import { usdText } from '../src/domain/money.ts';
 import { assembleTrace, msBetween } from '../src/domain/traces/assemble-trace.ts';
 import { cursorAfter } from '../src/domain/traces/cursor.ts';
-import type { SpanHead } from '../src/domain/traces/span.ts';
+import { SOURCE_TYPES, type SpanHead, type TraceSource } from '../src/domain/traces/span.ts';
 import { type TraceAgent, type TraceSummary, TRACE_PAGE_SIZE } from '../src/domain/traces/trace.ts';
 import { searchCursorAfter } from '../src/domain/traces/trace-search.ts';
 import { builder } from './builder.ts';
@@ -31,11 +31,40 @@ TraceAgentType.implement({
   }),
 });
 
+const TraceSourceKindType = builder.enumType('TraceSourceType', {
+  description: 'What kind of place a run was asked for in.',
+  values: Object.fromEntries(
+    SOURCE_TYPES.map((type) => [
+      type.toUpperCase(),
+      { value: type, description: type === 'custom' ? 'Anywhere else.' : `Asked for in ${type}.` },
+    ]),
+  ) as {
+    readonly [Type in TraceSource['type'] as Uppercase<Type>]: { readonly value: Type; readonly description: string };
+  },
+});
+
+const TraceSourceType = builder.objectRef<TraceSource>('TraceSource').implement({
+  description: 'Where the run of a trace was asked for, by the `litellm.source.*` attributes of its root.',
+  fields: (t) => ({
+    type: t.expose('type', { type: TraceSourceKindType, description: 'What kind of place.' }),
+    url: t.exposeString('url', { description: 'Leads there: `https` always.' }),
+    title: t.exposeString('title', { description: 'What to call it; may be empty.' }),
+    user: t.exposeString('user', { nullable: true, description: 'Who asked; null when that is not told.' }),
+  }),
+});
+
 TraceType.implement({
   description: 'The spans that share one trace id. What they carry is read span by span.',
   fields: (t) => {
     const count = (
-      name: 'spanCount' | 'agentInvocations' | 'llmCalls' | 'toolCalls' | 'errorCount' | 'pricedCalls',
+      name:
+        | 'spanCount'
+        | 'agentInvocations'
+        | 'llmCalls'
+        | 'toolCalls'
+        | 'errorCount'
+        | 'pricedCalls'
+        | 'estimatedCalls',
       description: string,
     ) => t.int({ description, resolve: ({ summary }) => summary[name] });
     return {
@@ -105,6 +134,24 @@ TraceType.implement({
         resolve: ({ summary: { spend } }) => (spend === null ? null : usdText(spend)),
       }),
       pricedCalls: count('pricedCalls', 'How many of its calls are priced.'),
+      estimateUsd: t.field({
+        type: 'Decimal',
+        nullable: true,
+        description:
+          'Of the spend, what is estimated from the catalog because the gateway has no record of the call; null when nothing is.',
+        resolve: ({ summary: { estimate } }) => (estimate === null ? null : usdText(estimate)),
+      }),
+      estimatedCalls: count('estimatedCalls', 'How many of its priced calls are estimated.'),
+      frameworks: t.stringList({
+        description: 'What sent its spans, sorted.',
+        resolve: ({ summary }) => summary.frameworks,
+      }),
+      source: t.field({
+        type: TraceSourceType,
+        nullable: true,
+        description: 'Where its run was asked for; null when its root does not tell.',
+        resolve: ({ summary }) => summary.source,
+      }),
       spans: t.field({
         type: [SpanType],
         nullable: true,

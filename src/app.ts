@@ -14,6 +14,7 @@ import { createPace } from './domain/pace.ts';
 import { createSlots } from './domain/slots.ts';
 import { addressOf, countInFlight, createEdge, listen } from './edge.ts';
 import { createCatalogKeyRing } from './gateway/create-catalog-key-ring.ts';
+import { createCallEstimates } from './gateway/estimate-call.ts';
 import { createGateway } from './gateway/create-gateway.ts';
 import { createKeyRing } from './gateway/create-key-ring.ts';
 import { gatewayPaidKeys } from './gateway/gateway-paid-keys.ts';
@@ -179,6 +180,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     objects: gateway,
     tokens: gateway,
     fileLimits: settings.fileLimits,
+    estimates: createCallEstimates(catalog),
     exports,
     keyRing,
     responses: { ids: createResponseIds(settings.masterKey), idSecurity: settings.responseIdSecurity, keeper },

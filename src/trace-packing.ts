@@ -1,11 +1,13 @@
 import { constants, gunzipSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { Owner } from './domain/caller.ts';
 import { InvalidInput, TooLarge } from './domain/errors.ts';
-import type { ExportBody, PackedExport, PackedTrace, SentExport } from './domain/traces/packed.ts';
+import type { ExportBody, PackedCall, PackedExport, PackedTrace, SentExport } from './domain/traces/packed.ts';
 import type { OtlpLimits } from './domain/traces/otlp-limits.ts';
+import { type CallUsage, callUsageOf } from './domain/traces/call-usage.ts';
+import { callsAbove } from './domain/traces/estimates.ts';
 import { readHead, readPayload } from './domain/traces/read-span.ts';
 import type { RawSpan, SpanHead, SpanPayload } from './domain/traces/span.ts';
-import { spanRows } from './domain/traces/span-rows.ts';
+import { spanRowsAndEnds } from './domain/traces/span-rows.ts';
 import { tallyOf } from './domain/traces/trace.ts';
 import { blankSpans } from './wire/otlp/blank-spans.ts';
 import { decodeExport, decodeSpan, otlpFormat } from './wire/otlp/decode.ts';
@@ -78,6 +80,7 @@ const deflate = (bytes: Uint8Array): Uint8Array =>
 interface Placed {
   readonly head: SpanHead;
   readonly at: number;
+  readonly usage: CallUsage | null;
 }
 
 /** The spans of each trace with their places; of those that share an id the first. */
@@ -85,16 +88,35 @@ function tracesOf(spans: readonly RawSpan[], valueBytes: number): readonly Packe
   const traces = new Map<string, Map<string, Placed>>();
   for (const [at, span] of spans.entries()) {
     const own = traces.get(span.traceId) ?? new Map<string, Placed>();
-    if (!own.has(span.spanId)) own.set(span.spanId, { head: readHead(span, valueBytes), at });
+    if (!own.has(span.spanId)) {
+      const head = readHead(span, valueBytes);
+      own.set(span.spanId, { head, at, usage: callUsageOf(span, head) });
+    }
     traces.set(span.traceId, own);
   }
   return [...traces].map(([traceId, own]) => {
     const placed = [...own.values()];
+    const { rows, ends } = spanRowsAndEnds(placed.map(({ head, at }) => ({ head, payload: { kind: 'body', at } })));
     return {
       traceId,
       tally: tallyOf(placed.map(({ head }) => head)),
       spanIds: [...own.keys()],
-      rows: spanRows(placed.map(({ head, at }) => ({ head, payload: { kind: 'body', at } }))),
+      rows,
+      calls: callsOf(placed, ends),
     };
+  });
+}
+
+function callsOf(placed: readonly Placed[], ends: readonly number[]): readonly PackedCall[] {
+  const ids = new Set(placed.flatMap(({ head, usage }) => (usage === null ? [] : head.spanId)));
+  if (ids.size === 0) return [];
+  const above = callsAbove(
+    placed.map(({ head }) => head),
+    ids,
+  );
+  return placed.flatMap(({ head: { spanId, requestId }, usage }, place): readonly PackedCall[] => {
+    const end = ends[place];
+    if (usage === null || end === undefined) return [];
+    return [{ usage, end, spanId, requestId, callAbove: above.get(spanId) ?? null }];
   });
 }

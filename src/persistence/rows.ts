@@ -140,6 +140,12 @@ export function textsIn(flavour: SqlFlavour, texts: readonly string[]): RawBuild
     : sql<string>`(select value from json_each(${json}))`;
 }
 
+/** Row numbers, as the database gave them, as the right-hand side of `in`, as one parameter. */
+export function numbersIn(flavour: SqlFlavour, numbers: readonly string[]): RawBuilder<string> {
+  const texts = textsIn(flavour, numbers);
+  return flavour === 'postgresql' ? sql<string>`(select cast(value as bigint) from ${texts} as t(value))` : texts;
+}
+
 /** Lists of texts as the right-hand side of `in` for as many columns, as one parameter. */
 export function tuplesIn(
   flavour: SqlFlavour,

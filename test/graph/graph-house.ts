@@ -14,6 +14,7 @@ import type { SpendRow } from '../../src/domain/spend/spend-row.ts';
 import type { Span } from '../../src/domain/traces/span.ts';
 import type { TraceStore } from '../../src/domain/traces/store.ts';
 import type { Health } from '../../src/domain/deployments/health.ts';
+import { createCallEstimates } from '../../src/gateway/estimate-call.ts';
 import type { Gateway, GatewayCall } from '../../src/gateway/gateway.ts';
 import { createGraphQL } from '../../src/graphql.ts';
 import { createStripe } from '../../src/providers/stripe/stripe.ts';
@@ -199,6 +200,7 @@ export async function openGraph(
       },
       ping: async () => {},
     },
+    estimates: createCallEstimates({ current: () => catalog }),
     exports: aTracePacker(),
     responses: {
       ids: { seal: () => '', open: () => null },

@@ -73,7 +73,6 @@ describe('a trace', () => {
       start_time: _start,
       agent_count: agentCount,
       trace_ref: _ref,
-      estimated_calls: _estimated,
       status,
       ...told
     } = rest.body['summary'] as {
@@ -115,6 +114,7 @@ describe('a trace', () => {
       error_truncated: span.errorTruncated,
       input_preview: span.inputPreview,
       model: span.model,
+      framework: span.framework,
       input_tokens: span.inputTokens,
       output_tokens: span.outputTokens,
       litellm_request_id: span.requestId,

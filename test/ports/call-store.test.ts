@@ -14,7 +14,7 @@ function aCall(number: number, spend: Partial<SpendRow> = {}, span: Partial<Span
   const cost = picos(7n);
   return {
     spend: aSpendRow({ id: `call-${number}`, callId: `c-${number}`, cost, ...TEAM_KEY, ...ids, ...spend }),
-    span: aSpan({ cost, ...ids, ...span }),
+    span: aSpan({ gateway: true, cost, ...ids, ...span }),
   };
 }
 

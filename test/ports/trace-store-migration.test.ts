@@ -13,6 +13,9 @@ const SPAN = aSpan({
   parentSpanId: spanId(9),
   error: odd,
   cost: picos(7n),
+  // What was not kept then is not known; the charge says that the gateway made it.
+  provider: null,
+  gateway: true,
   input: odd,
   output: '',
   attributes: { zeta: odd, alpha: '\0' },

@@ -57,7 +57,13 @@ export function traceStoreSuite(engine: Engine): void {
         outputTokens: Number.MAX_SAFE_INTEGER,
         inputPreview: odd,
         requestId: 'resp_1',
+        provider: odd,
+        framework: odd,
+        callId: odd,
+        gateway: true,
         cost: picos(2n ** 63n - 1n),
+        estimate: picos(2n ** 63n - 1n),
+        source: { type: 'custom', url: 'https://example.com', title: odd, user: null },
         input: odd.repeat(5_000),
         output: odd,
         attributes: { zeta: odd, alpha: '\0 and \uD800', [odd]: '' },
@@ -148,6 +154,11 @@ export function traceStoreSuite(engine: Engine): void {
         models: ['demo'],
         spend: picos(2n ** 53n + 1n),
         pricedCalls: 2,
+        frameworks: [],
+        estimate: null,
+        estimatedCalls: 0,
+        source: null,
+        redactedAt: null,
       };
       expect(await ingest(TEAM_KEY, root, call, tool)).toEqual([summary]);
       expect(await traces.listSummaries(ALL, EVER, 10)).toEqual([summary]);

@@ -1,10 +1,12 @@
 import { ENGINES } from './engines.ts';
 import { traceStoreExportSuite } from './trace-store-export-suite.ts';
+import { traceStoreFactsSuite } from './trace-store-facts-suite.ts';
 import { traceStoreLoadSuite } from './trace-store-load-suite.ts';
 import { traceStoreSuite } from './trace-store-suite.ts';
 
 for (const engine of ENGINES) {
   traceStoreSuite(engine);
   traceStoreExportSuite(engine);
+  traceStoreFactsSuite(engine);
   traceStoreLoadSuite(engine);
 }

@@ -6,6 +6,7 @@ import { payloadOfText, type PayloadPlace, spansOfRows } from '../../src/domain/
 import type { BodyReader, ExportBody } from '../../src/domain/traces/packed.ts';
 import type { Span, SpanBatch, SpanPayload } from '../../src/domain/traces/span.ts';
 import type { TraceStore } from '../../src/domain/traces/store.ts';
+import { mayTellAgain, withCountedEstimates } from '../../src/domain/traces/recount.ts';
 import { growSummary, type TraceSummary } from '../../src/domain/traces/trace.ts';
 
 interface StoredTrace {
@@ -35,7 +36,8 @@ export function createMemoryTraceStore(bodies?: BodyReader): TraceStore {
     const summary = growSummary(stored?.summary ?? null, { traceId: span.traceId, traceRef, owner }, [span]);
     const spans = stored?.spans ?? new Map<string, Span>();
     spans.set(span.spanId, span);
-    traces.set(traceRef, { summary, spans });
+    const isTold = mayTellAgain(summary);
+    traces.set(traceRef, { summary: isTold ? withCountedEstimates(summary, [...spans.values()]) : summary, spans });
     return traceRef;
   }
 

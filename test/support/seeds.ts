@@ -23,6 +23,11 @@ export function aSummary(differing: Partial<TraceSummary> = {}): TraceSummary {
     models: [],
     spend: null,
     pricedCalls: 0,
+    frameworks: [],
+    estimate: null,
+    estimatedCalls: 0,
+    source: null,
+    redactedAt: null,
     ...differing,
   };
 }

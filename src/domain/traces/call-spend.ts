@@ -1,6 +1,7 @@
 import { addUsd, type Usd } from '../money.ts';
 import type { SpendRow } from '../spend/spend-row.ts';
 import { agentOfLabel } from './assemble-trace.ts';
+import { countedEstimates } from './estimates.ts';
 import type { SpanHead, SpanType } from './span.ts';
 
 /** What was found of a model call in the gateway's books. */
@@ -12,13 +13,18 @@ export interface CallSpend {
   readonly match: 'matched' | 'no_call_id' | 'no_spend_log' | 'ambiguous';
   /** Only of one that is matched. */
   readonly row: SpendRow | null;
+  /** What the row says it cost, else an estimate that counts; null when neither is there. */
+  readonly cost: Usd | null;
+  readonly source: 'gateway' | 'estimated' | null;
 }
 
-/** What an agent's calls cost: each row of the books once, however many spans tell of it. */
+/** What an agent's calls cost: each call once, however many spans tell of it. */
 export interface AgentSpend {
   /** Null when no call is priced. */
   readonly spend: Usd | null;
   readonly pricedCalls: number;
+  /** How many of these are estimated from the catalog. */
+  readonly estimatedCalls: number;
 }
 
 const CALL_TYPES: ReadonlySet<SpanType> = new Set(['llm', 'embedding', 'reranker']);
@@ -43,14 +49,26 @@ export function callSpendOf(spans: readonly SpanHead[], rows: readonly SpendRow[
     const named = requestId === null ? undefined : byAnswer.get(requestId);
     return named ?? (below.get(spanId) ?? []).flatMap((child) => own.get(child.spanId) ?? []);
   };
+  const estimates = countedEstimates(spans);
   return new Map(
     spans.filter(isModelCall).map((span): readonly [string, CallSpend] => {
       const [row, ...others] = candidatesOf(span);
-      if (row === undefined)
-        return [span.spanId, { match: span.requestId === null ? 'no_call_id' : 'no_spend_log', row: null }];
-      return [span.spanId, others.length > 0 ? { match: 'ambiguous', row: null } : { match: 'matched', row }];
+      if (row === undefined) return [span.spanId, withoutRow(span, estimates.get(span.spanId) ?? null)];
+      if (others.length > 0) return [span.spanId, { match: 'ambiguous', row: null, ...UNPRICED }];
+      return [span.spanId, { match: 'matched', row, ...(row.cost === null ? UNPRICED : chargedBy(row.cost)) }];
     }),
   );
+}
+
+const UNPRICED = { cost: null, source: null } as const;
+
+const chargedBy = (cost: Usd) => ({ cost, source: 'gateway' }) as const;
+
+function withoutRow({ requestId, cost }: SpanHead, estimate: Usd | null): CallSpend {
+  const match = requestId === null ? 'no_call_id' : 'no_spend_log';
+  // Its row may be another's to see; what is on the span is the reader's.
+  if (cost !== null) return { match, row: null, ...chargedBy(cost) };
+  return { match, row: null, ...(estimate === null ? UNPRICED : { cost: estimate, source: 'estimated' }) };
 }
 
 /** What the calls of each agent cost, by the agent's name in the trace. */
@@ -59,14 +77,21 @@ export function agentSpendOf(
   calls: ReadonlyMap<string, CallSpend>,
 ): ReadonlyMap<string, AgentSpend> {
   const nameOf = agentOfLabel(spans);
-  const rows = new Map<string, Map<string, Usd>>();
+  const priced = new Map<string, Map<string, CallSpend>>();
   for (const { spanId, agent: label } of spans) {
-    const row = calls.get(spanId)?.row;
+    const call = calls.get(spanId);
     const agent = nameOf(label);
-    if (agent === null || row?.cost === undefined || row.cost === null) continue;
-    rows.set(agent, (rows.get(agent) ?? new Map<string, Usd>()).set(row.id, row.cost));
+    if (agent === null || call === undefined || call.cost === null) continue;
+    // One row may be told of by several spans.
+    const name = call.row === null ? `span ${spanId}` : `row ${call.row.id}`;
+    priced.set(agent, (priced.get(agent) ?? new Map<string, CallSpend>()).set(name, call));
   }
   return new Map(
-    [...rows].map(([agent, costs]) => [agent, { spend: [...costs.values()].reduce(addUsd), pricedCalls: costs.size }]),
+    [...priced].map(([agent, of]) => {
+      const own = [...of.values()];
+      const spend = own.flatMap(({ cost }) => cost ?? []).reduce(addUsd);
+      const estimatedCalls = own.filter(({ source }) => source === 'estimated').length;
+      return [agent, { spend, pricedCalls: own.length, estimatedCalls }];
+    }),
   );
 }

@@ -1,4 +1,5 @@
 import type { Owner } from '../caller.ts';
+import type { CallUsage } from './call-usage.ts';
 import type { SpanPayload } from './span.ts';
 import type { SpanRows } from './span-rows.ts';
 import type { TraceTally } from './trace.ts';
@@ -26,6 +27,19 @@ export interface PackedTrace {
   /** Lower-case hex, distinct, in the order of the rows. */
   readonly spanIds: readonly string[];
   readonly rows: SpanRows;
+  /** The model calls among the spans that a price may be found for, in the order of the rows. */
+  readonly calls: readonly PackedCall[];
+}
+
+/** A model call whose price is still to be found. */
+export interface PackedCall {
+  readonly usage: CallUsage;
+  /** Where in the rows its estimate ends. */
+  readonly end: number;
+  readonly spanId: string;
+  readonly requestId: string | null;
+  /** The call in the same list that tells of it again, by its span id; null when none does. */
+  readonly callAbove: string | null;
 }
 
 /** An export read and made ready to be stored: narrow rows, and the body that they point into. */

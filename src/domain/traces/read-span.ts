@@ -3,7 +3,9 @@ import { attributeTexts, textAt } from './attribute-text.ts';
 import { type Convention, firstValue, type Lifted } from './conventions/convention.ts';
 import { GEN_AI } from './conventions/gen-ai-attributes.ts';
 import { conventionOf } from './conventions/precedence.ts';
+import { frameworkOf } from './framework.ts';
 import type { Attributes, RawSpan, SpanHead, SpanPayload, SpanType } from './span.ts';
+import { sourceOf } from './trace-source.ts';
 import { MAX_VALUE_BYTES, startOf, truncateConversation, truncateText } from './truncate.ts';
 
 const PREVIEW_LENGTH = 240;
@@ -11,6 +13,16 @@ const PREVIEW_LENGTH = 240;
 const LABEL_BYTES = 512;
 const AGENT_KEYS = [GEN_AI.agentName, 'agent.name', 'openclaw.agent', 'langsmith.metadata.lc_agent_name'];
 const SERVICE_KEYS = ['service.name'];
+/** LangSmith's first: it puts its own name where others name who answered. */
+const PROVIDER_KEYS = [
+  'langsmith.metadata.ls_provider',
+  GEN_AI.providerName,
+  'gen_ai.system',
+  'llm.provider',
+  'llm.system',
+  'ai.model.provider',
+];
+const CALL_ID_KEYS = ['litellm.call_id'];
 const NOTHING: Lifted = { text: '', preview: '', keys: [] };
 
 /**
@@ -37,11 +49,17 @@ export function readHead(span: RawSpan, maxValueBytes = MAX_VALUE_BYTES): SpanHe
     status: span.status,
     error: errorOf(span, cut),
     model: label(firstValue(attributes, convention.modelKeys)),
+    provider: label(firstValue(attributes, PROVIDER_KEYS)),
+    framework: label(frameworkOf(span)) ?? '',
     inputTokens: convention.inputTokens(attributes),
     outputTokens: convention.outputTokens(attributes),
     inputPreview: startOf(input.preview, PREVIEW_LENGTH),
     requestId: label(firstValue(attributes, convention.responseIdKeys)),
+    callId: label(firstValue(attributes, CALL_ID_KEYS)),
+    gateway: false,
     cost: null,
+    estimate: null,
+    source: sourceOf(span),
   };
 }
 

@@ -1,6 +1,6 @@
 import { amountText, nsText, storable, storableOrNull } from '../storable.ts';
 import type { Usd } from '../money.ts';
-import type { SpanHead, SpanKind, SpanPayload, SpanStatus, SpanType } from './span.ts';
+import type { SpanHead, SpanKind, SpanPayload, SpanStatus, SpanType, TraceSource } from './span.ts';
 
 /** Where the payload of a span is: its place in the body it came in, or in the row itself. */
 export type PayloadPlace =
@@ -42,6 +42,13 @@ export const SPAN_ROW_MEMBERS = [
   'cost',
   'bodyAt',
   'payload',
+  'provider',
+  'framework',
+  'callId',
+  'gateway',
+  'source',
+  // The last: it is written into rows that are text already.
+  'estimate',
 ] as const;
 
 type Row = readonly [
@@ -65,11 +72,48 @@ type Row = readonly [
   cost: string | null,
   bodyAt: number | null,
   payload: string | null,
+  provider: string | null,
+  framework: string | null,
+  callId: string | null,
+  /** 1, or null for a span of somebody else. */
+  gateway: 1 | null,
+  /** JSON. */
+  source: string | null,
+  estimate: string | null,
 ];
 
 /** Throws InvalidInput for a time or an amount that no store holds. */
 export function spanRows(spans: readonly KeptSpan[]): SpanRows {
-  return JSON.stringify(spans.map(rowOf)) as SpanRows;
+  return `[${spans.map(rowText).join(',')}]` as SpanRows;
+}
+
+const rowText = (span: KeptSpan): string => JSON.stringify(rowOf(span));
+
+/** The same, and of each row where in the text its estimate ends. */
+export function spanRowsAndEnds(spans: readonly KeptSpan[]): {
+  readonly rows: SpanRows;
+  readonly ends: readonly number[];
+} {
+  const texts = spans.map(rowText);
+  let end = 0;
+  const ends = texts.map((text) => (end += text.length + 1) - 1);
+  return { rows: `[${texts.join(',')}]` as SpanRows, ends };
+}
+
+const NO_ESTIMATE = 'null';
+
+/** Rows with estimates in place of none. `end` as `spanRowsAndEnds` gave it, in rising order. */
+export function withEstimates(
+  rows: SpanRows,
+  estimates: readonly { readonly end: number; readonly estimate: Usd }[],
+): SpanRows {
+  let text = '';
+  let from = 0;
+  for (const { end, estimate } of estimates) {
+    text += `${rows.slice(from, end - NO_ESTIMATE.length)}"${amountText(estimate)}"`;
+    from = end;
+  }
+  return (text + rows.slice(from)) as SpanRows;
 }
 
 function rowOf({ head, payload }: KeptSpan): Row {
@@ -93,6 +137,12 @@ function rowOf({ head, payload }: KeptSpan): Row {
     head.cost === null ? null : amountText(head.cost),
     payload.kind === 'body' ? payload.at : null,
     payload.kind === 'row' ? payload.text : null,
+    storableOrNull(head.provider),
+    head.framework === '' ? null : storable(head.framework),
+    storableOrNull(head.callId),
+    head.gateway ? 1 : null,
+    head.source === null ? null : sourceText(head.source),
+    head.estimate === null ? null : amountText(head.estimate),
   ];
 }
 
@@ -103,7 +153,10 @@ export function spansOfRows(traceId: string, rows: SpanRows): readonly KeptSpan[
 
 function keptSpanOf(traceId: string, row: Row): KeptSpan {
   const [spanId, parentSpanId, name, kind, type, agent, service, startNs, endNs, status, error, model] = row;
-  const [inputTokens, outputTokens, inputPreview, requestId, cost, at, text] = row.slice(12) as unknown as Tail;
+  const [inputTokens, outputTokens, inputPreview, requestId, cost, at, text, ...told] = row.slice(
+    12,
+  ) as unknown as Tail;
+  const [provider, framework, callId, gateway, source, estimate] = told;
   return {
     head: {
       traceId,
@@ -119,18 +172,36 @@ function keptSpanOf(traceId: string, row: Row): KeptSpan {
       status,
       error,
       model,
+      provider,
+      framework: framework ?? '',
       inputTokens,
       outputTokens,
       inputPreview,
       requestId,
+      callId,
+      gateway: gateway === 1,
       cost: cost === null ? null : (BigInt(cost) as Usd),
+      estimate: estimate === null ? null : (BigInt(estimate) as Usd),
+      source: source === null ? null : sourceOfText(source),
     },
     payload: at === null ? { kind: 'row', text: text ?? '' } : { kind: 'body', at },
   };
 }
 
 /** The values of a row from its counts on. */
-type Tail = [number, number, string, string | null, string | null, number | null, string | null];
+type Tail = [
+  ...[number, number, string, string | null, string | null, number | null, string | null],
+  ...[string | null, string | null, string | null, 1 | null, string | null, string | null],
+];
+
+/** Where a run was asked for, as text. */
+export const sourceText = ({ type, url, title, user }: TraceSource): string => JSON.stringify([type, url, title, user]);
+
+/** What `sourceText` made text of. */
+export function sourceOfText(text: string): TraceSource {
+  const [type, url, title, user] = JSON.parse(text) as readonly [TraceSource['type'], string, string, string | null];
+  return { type, url, title, user };
+}
 
 type SpanEvent = SpanPayload['events'][number];
 /** JSON has no bigint, and a double would lose the nanoseconds. */

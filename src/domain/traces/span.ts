@@ -58,6 +58,19 @@ export interface RawSpan {
   };
 }
 
+/** Where the runs of agents are asked for. */
+export const SOURCE_TYPES = ['slack', 'teams', 'discord', 'linear', 'github', 'jira', 'custom'] as const;
+
+/** Where a run was asked for. */
+export interface TraceSource {
+  readonly type: (typeof SOURCE_TYPES)[number];
+  /** Leads there; `https` only, so that whoever shows it may make a link of it. */
+  readonly url: string;
+  readonly title: string;
+  /** Who asked; null when that is not told. */
+  readonly user: string | null;
+}
+
 /** One timed unit of a trace without its payload: what a list of spans needs. */
 export interface SpanHead {
   readonly traceId: string;
@@ -75,14 +88,29 @@ export interface SpanHead {
   /** The status message, else what the first exception event says; null when neither. */
   readonly error: string | null;
   readonly model: string | null;
+  /** Who answered, as the sender names it, e.g. `openai`; null when it does not. */
+  readonly provider: string | null;
+  /** What sent it, e.g. `langchain`; empty when that cannot be told. */
+  readonly framework: string;
   readonly inputTokens: number;
   readonly outputTokens: number;
   /** At most 240 characters of the input. */
   readonly inputPreview: string;
   /** The provider's response id found on the span: joins it to a spend row. */
   readonly requestId: string | null;
+  /** The gateway's id of the call, where the sender says it; null for the gateway's own spans, whose rows have it. */
+  readonly callId: string | null;
+  /** Whether the gateway made it: then its books have a row of it. */
+  readonly gateway: boolean;
   /** What the gateway charged for this call; null for spans the gateway did not make or could not price. */
   readonly cost: Usd | null;
+  /**
+   * What the catalog said such a call costs when the span was stored; null where the gateway has a record, and where
+   * it would be a guess. Not every estimate counts: see `countedEstimates`.
+   */
+  readonly estimate: Usd | null;
+  /** Where a root's run was asked for; null for other spans, and where it is not told. */
+  readonly source: TraceSource | null;
 }
 
 /** What a span carries: cut to 64 KiB a value, odd values kept as text. */

@@ -34,6 +34,12 @@ export function tokenDetailsOf(attributes: Attributes): TokenDetails {
   };
 }
 
+/** Of what a cache took in, what it keeps for an hour; null where a span does not tell. Only LangChain does. */
+export function longCacheWriteOf(attributes: Attributes): number | null {
+  const usage = parseStructure(textAt(attributes, LANGCHAIN_USAGE));
+  return countIn(isJson(usage) ? usage['input_token_details'] : null, 'ephemeral_1h_input_tokens');
+}
+
 function countIn(details: unknown, name: string): number | null {
   const count = isJson(details) ? details[name] : null;
   return typeof count === 'number' ? tokensIn(count) : null;

@@ -1,6 +1,7 @@
 import type { Owner } from '../caller.ts';
 import { addUsd, type Usd } from '../money.ts';
-import type { SpanHead, SpanStatus } from './span.ts';
+import { countedEstimates, sumOfEstimates } from './estimates.ts';
+import type { SpanHead, SpanStatus, TraceSource } from './span.ts';
 
 /** The row of a list: cheap, no spans. Kept up to date as spans arrive. */
 export interface TraceSummary {
@@ -31,9 +32,18 @@ export interface TraceSummary {
   readonly outputTokens: number;
   /** Distinct models, sorted. */
   readonly models: readonly string[];
+  /** Distinct frameworks, sorted. */
+  readonly frameworks: readonly string[];
   /** Sum over the priced calls; null when none is priced. */
   readonly spend: Usd | null;
   readonly pricedCalls: number;
+  /** Of the spend, what is estimated from the catalog, and of how many of the priced calls; null when of none. */
+  readonly estimate: Usd | null;
+  readonly estimatedCalls: number;
+  /** Where its run was asked for; null when its root does not tell. */
+  readonly source: TraceSource | null;
+  /** When its texts were taken out; null for a trace that has them. */
+  readonly redactedAt: Date | null;
 }
 
 /** An agent as a trace shows it. */
@@ -89,11 +99,14 @@ export interface TraceTally extends Pick<
   | 'inputTokens'
   | 'outputTokens'
   | 'models'
+  | 'frameworks'
   | 'spend'
   | 'pricedCalls'
+  | 'estimate'
+  | 'estimatedCalls'
 > {
   /** The earliest root among them; null when there is none. */
-  readonly root: Pick<TraceSummary, 'name' | 'service' | 'inputPreview' | 'status'> | null;
+  readonly root: Pick<TraceSummary, 'name' | 'service' | 'inputPreview' | 'status' | 'source'> | null;
   /** Of the first span that came. */
   readonly service: string;
 }
@@ -117,12 +130,16 @@ export function tallyOf(spans: readonly SpanHead[]): TraceTally {
   // Runs tell the usage of their calls a second time: once a call is known, only calls count.
   const telling = calls.length > 0 ? calls : spans;
   const distinct = (names: readonly string[]): readonly string[] => distinctSorted([], names);
+  const counted = countedEstimates(spans);
+  const estimate = sumOfEstimates(counted.values());
+  const charged = spans.reduce<Usd | null>((total, { cost }) => sumOf(total, cost), null);
   return {
     root: root && {
       name: root.name,
       service: root.service,
       inputPreview: root.inputPreview,
       status: root.status,
+      source: root.source,
     },
     service: spans[0]?.service ?? '',
     startNs: spans.map(({ startNs }) => startNs).reduce(least),
@@ -136,8 +153,11 @@ export function tallyOf(spans: readonly SpanHead[]): TraceTally {
     inputTokens: telling.reduce((total, { inputTokens }) => total + inputTokens, 0),
     outputTokens: telling.reduce((total, { outputTokens }) => total + outputTokens, 0),
     models: distinct(spans.map(({ model }) => model ?? '')),
-    spend: spans.reduce<Usd | null>((total, { cost }) => sumOf(total, cost), null),
-    pricedCalls: count(({ cost }) => cost !== null),
+    frameworks: distinct(spans.map(({ framework }) => framework)),
+    spend: sumOf(charged, estimate),
+    pricedCalls: count(({ cost }) => cost !== null) + counted.size,
+    estimate,
+    estimatedCalls: counted.size,
   };
 }
 
@@ -151,6 +171,8 @@ export function addTally(summary: TraceSummary | null, identity: TraceIdentity, 
       service: root?.service || service,
       inputPreview: root?.inputPreview ?? '',
       status: root?.status ?? 'unset',
+      source: root?.source ?? null,
+      redactedAt: null,
       ...counts,
     };
   const naming = summary.name === '' ? (root ?? summary) : summary;
@@ -163,6 +185,8 @@ export function addTally(summary: TraceSummary | null, identity: TraceIdentity, 
     service: naming.service || summary.service || service,
     inputPreview: naming.inputPreview,
     status: naming.status,
+    source: summary.source ?? root?.source ?? null,
+    redactedAt: summary.redactedAt,
     startNs: least(summary.startNs, tally.startNs),
     endNs: most(summary.endNs, tally.endNs),
     spanCount: summary.spanCount + tally.spanCount,
@@ -174,8 +198,11 @@ export function addTally(summary: TraceSummary | null, identity: TraceIdentity, 
     inputTokens: before.inputTokens + after.inputTokens,
     outputTokens: before.outputTokens + after.outputTokens,
     models: distinctSorted(summary.models, tally.models),
+    frameworks: distinctSorted(summary.frameworks, tally.frameworks),
     spend: sumOf(summary.spend, tally.spend),
     pricedCalls: summary.pricedCalls + tally.pricedCalls,
+    estimate: sumOf(summary.estimate, tally.estimate),
+    estimatedCalls: summary.estimatedCalls + tally.estimatedCalls,
   };
 }
 

@@ -29,6 +29,16 @@ export const SpanSchema = defineEntity({
     requestId: p.text().nullable(),
     /** Picodollars. */
     cost: p.bigint('string').nullable(),
+    /** Empty of what is not known, as in rows from before these were kept. */
+    provider: p.text().nullable(),
+    framework: p.text().nullable(),
+    callId: p.text().nullable(),
+    /** 1 for a span that the gateway made. */
+    gateway: p.integer().nullable(),
+    /** JSON; see `TraceSource`. */
+    source: p.text().nullable(),
+    /** Picodollars. */
+    estimate: p.bigint('string').nullable(),
     /** The body of its export, and its place in it. */
     bodyNo: p.bigint('string').nullable(),
     bodyAt: p.integer().nullable(),

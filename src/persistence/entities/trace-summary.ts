@@ -38,6 +38,15 @@ export const TraceSummarySchema = defineEntity({
     /** Picodollars. */
     spend: p.bigint('string').nullable(),
     pricedCalls: p.integer(),
+    /** JSON list of text; empty of traces from before it was kept. */
+    frameworks: p.text().nullable(),
+    /** Picodollars. */
+    estimate: p.bigint('string').nullable(),
+    estimatedCalls: p.integer().default(0),
+    /** JSON; see `TraceSource`. */
+    source: p.text().nullable(),
+    /** When its texts were taken out, Unix ms. */
+    redactedMs: p.bigint('number').nullable(),
   },
   uniques: [{ properties: ['traceId', 'traceRef'] }],
   indexes: [

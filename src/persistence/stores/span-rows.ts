@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely';
 import type { Usd } from '../../domain/money.ts';
 import type { SpanHead } from '../../domain/traces/span.ts';
-import { SPAN_ROW_MEMBERS } from '../../domain/traces/span-rows.ts';
+import { SPAN_ROW_MEMBERS, sourceOfText } from '../../domain/traces/span-rows.ts';
 import type { Tables } from '../tables.ts';
 
 export type SpanRow = Selectable<Tables['span']>;
@@ -26,10 +26,17 @@ export function spanHeadOf(traceId: string, row: Omit<SpanRow, 'trace_no' | 'pay
     status: row.status,
     error: row.error,
     model: row.model,
+    provider: row.provider,
+    framework: row.framework ?? '',
     inputTokens: row.input_tokens,
     outputTokens: row.output_tokens,
     inputPreview: row.input_preview,
     requestId: row.request_id,
+    callId: row.call_id,
+    // Of rows from before this was kept the charge tells.
+    gateway: row.gateway === 1 || row.cost !== null,
     cost: row.cost === null ? null : (BigInt(row.cost) as Usd),
+    estimate: row.estimate === null ? null : (BigInt(row.estimate) as Usd),
+    source: row.source === null ? null : sourceOfText(row.source),
   };
 }

@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely';
 import type { Usd } from '../../domain/money.ts';
+import { sourceOfText, sourceText } from '../../domain/traces/span-rows.ts';
 import type { TraceIdentity, TraceSummary } from '../../domain/traces/trace.ts';
 import type { Tables } from '../tables.ts';
 import { amountText, nsText, storable } from '../../domain/storable.ts';
@@ -34,6 +35,11 @@ export function summaryRowOf(summary: TraceSummary): NewSummaryRow {
     models: JSON.stringify(summary.models),
     spend: summary.spend === null ? null : amountText(summary.spend),
     priced_calls: summary.pricedCalls,
+    frameworks: JSON.stringify(summary.frameworks),
+    estimate: summary.estimate === null ? null : amountText(summary.estimate),
+    estimated_calls: summary.estimatedCalls,
+    source: summary.source === null ? null : sourceText(summary.source),
+    redacted_ms: summary.redactedAt?.getTime() ?? null,
   };
 }
 
@@ -59,6 +65,11 @@ export function summaryOf(row: NewSummaryRow): TraceSummary {
     models: JSON.parse(row.models) as readonly string[],
     spend: row.spend === null ? null : (BigInt(row.spend) as Usd),
     pricedCalls: row.priced_calls,
+    frameworks: JSON.parse(row.frameworks ?? '[]') as readonly string[],
+    estimate: row.estimate === null ? null : (BigInt(row.estimate) as Usd),
+    estimatedCalls: row.estimated_calls,
+    source: row.source === null ? null : sourceOfText(row.source),
+    redactedAt: row.redacted_ms === null ? null : new Date(row.redacted_ms),
   };
 }
 
@@ -85,5 +96,10 @@ export function emptySummaryRow({ traceId, traceRef, owner }: TraceIdentity): Ne
     models: [],
     spend: null,
     pricedCalls: 0,
+    frameworks: [],
+    estimate: null,
+    estimatedCalls: 0,
+    source: null,
+    redactedAt: null,
   });
 }

@@ -16,7 +16,9 @@ import {
 } from '../rows.ts';
 import type { Tables } from '../tables.ts';
 import { transaction } from '../transaction.ts';
+import { mayTellAgain } from '../../domain/traces/recount.ts';
 import { type IngestJob, type IngestPart, newParts } from './ingest-jobs.ts';
+import { recountEstimates } from './recount.ts';
 import { createSpanWriter, spanGroup } from './span-insertion.ts';
 import { emptySummaryRow, type NewSummaryRow, summaryOf, summaryRowOf, type SummaryRow } from './summary-rows.ts';
 
@@ -141,9 +143,12 @@ export function createTraceIngest(
     intoSummaries: Insertion,
   ): Promise<Summaries> {
     const grown = new Map<string, TraceSummary>();
+    const pieced = new Set<string>();
     for (const { identity, tally } of fresh.flat()) {
       const before = grown.get(identity.traceRef) ?? known.get(identity.traceRef)?.summary ?? null;
-      grown.set(identity.traceRef, addTally(before, identity, tally));
+      const after = addTally(before, identity, tally);
+      grown.set(identity.traceRef, after);
+      if (before !== null && mayTellAgain(after)) pieced.add(identity.traceRef);
     }
     const numbers = await storeSummaries(db, intoSummaries, [...grown.values()].map(summaryRowOf));
     const groups = [];
@@ -155,6 +160,11 @@ export function createTraceIngest(
         groups.push(spanGroup(numbers.get(identity.traceRef) ?? 'null', bodyNo, rows));
     }
     await spans.insert(db, groups);
+    const traces = [...pieced].flatMap((ref) => {
+      const [number, summary] = [numbers.get(ref), grown.get(ref)];
+      return number === undefined || summary === undefined ? [] : [[number, summary] as const];
+    });
+    for (const summary of await recountEstimates(db, flavour, new Map(traces))) grown.set(summary.traceRef, summary);
     return grown;
   }
 

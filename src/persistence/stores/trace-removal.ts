@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { BodyReader, ExportBody } from '../../domain/traces/packed.ts';
 import type { Database } from '../database.ts';
-import { textsIn } from '../rows.ts';
+import { numbersIn } from '../rows.ts';
 import type { Tables } from '../tables.ts';
 import { transaction } from '../transaction.ts';
 
@@ -14,11 +14,6 @@ export function createTraceRemoval(
   { orm, flavour }: Database,
   bodies: BodyReader | undefined,
 ): (beforeMs: number, most: number) => Promise<number> {
-  const numbersIn = (numbers: readonly string[]) => {
-    const texts = textsIn(flavour, numbers);
-    return flavour === 'postgresql' ? sql<string>`(select cast(value as bigint) from ${texts} as t(value))` : texts;
-  };
-
   /** The oldest traces, so that nobody else can change them; those that somebody is changing now are left alone. */
   async function takeOldest(db: Kysely<Tables>, beforeMs: number, most: number): Promise<readonly string[]> {
     const rows = await db
@@ -40,7 +35,7 @@ export function createTraceRemoval(
     const rows = await db
       .selectFrom('span')
       .select([sql<string>`cast(body_no as text)`.as('body'), 'body_at'])
-      .where('trace_no', 'in', numbersIn(numbers))
+      .where('trace_no', 'in', numbersIn(flavour, numbers))
       .where('body_no', 'is not', null)
       .orderBy('span.body_no')
       .execute();
@@ -85,8 +80,8 @@ export function createTraceRemoval(
       const numbers = await takeOldest(db, beforeMs, most);
       if (numbers.length === 0) return 0;
       const held = await placesOf(db, numbers);
-      await db.deleteFrom('span').where('trace_no', 'in', numbersIn(numbers)).execute();
-      await db.deleteFrom('trace_summary').where('trace_no', 'in', numbersIn(numbers)).execute();
+      await db.deleteFrom('span').where('trace_no', 'in', numbersIn(flavour, numbers)).execute();
+      await db.deleteFrom('trace_summary').where('trace_no', 'in', numbersIn(flavour, numbers)).execute();
       for (const [bodyNo, places] of held) await release(db, bodyNo, places);
       return numbers.length;
     });

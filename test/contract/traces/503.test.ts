@@ -11,6 +11,7 @@ import { DEFAULT_OTLP_LIMITS } from '../../../src/domain/traces/otlp-limits.ts';
 import { createBus } from '../../../src/runtime/bus.ts';
 import { createTracePacker } from '../../../src/trace-packer.ts';
 import { aClient } from '../../support/free-tier.ts';
+import { NO_ESTIMATES } from '../../support/no-estimates.ts';
 import { createMemoryTraceStore } from '../../support/memory-trace-store.ts';
 import { answered, otlpExport, otlpSpan } from './trace-client.ts';
 
@@ -24,7 +25,7 @@ beforeAll(async () => {
     ingestExport: () => Promise.reject(new Unavailable('Too many exports are waiting to be stored.')),
   };
   // The trace operations use nothing else of the platform.
-  const platform = { stores: { traces }, exports, bus: createBus() } as unknown as Platform;
+  const platform = { stores: { traces }, estimates: NO_ESTIMATES, exports, bus: createBus() } as unknown as Platform;
   const serve = createRouter({
     rows: traceRoutes,
     identify: () => ({ role: 'proxy_admin', keyHash: 'k', key: null, teamId: null, userId: null }),

@@ -10,6 +10,7 @@ import { createSlots } from '../../../src/domain/slots.ts';
 import { createBus } from '../../../src/runtime/bus.ts';
 import { decodeExport } from '../../../src/wire/otlp/decode.ts';
 import { aClient } from '../../support/free-tier.ts';
+import { NO_ESTIMATES } from '../../support/no-estimates.ts';
 import { createMemoryTraceStore } from '../../support/memory-trace-store.ts';
 import { mutated } from '../../support/mutate.ts';
 import { encodeExport, protobufOf, rewritten } from '../../support/otlp-oracle.ts';
@@ -69,6 +70,7 @@ async function outcomeOf(body: Uint8Array, headers: Record<string, string>) {
   // The trace operations use nothing else of the platform.
   const platform = {
     stores: { traces },
+    estimates: NO_ESTIMATES,
     exports,
     bus: createBus(),
   } as unknown as Platform;

@@ -497,6 +497,23 @@ export type TraceOrder =
   /** The newest. */
   | 'STARTED';
 
+/** What kind of place a run was asked for in. */
+export type TraceSourceType =
+  /** Anywhere else. */
+  | 'CUSTOM'
+  /** Asked for in discord. */
+  | 'DISCORD'
+  /** Asked for in github. */
+  | 'GITHUB'
+  /** Asked for in jira. */
+  | 'JIRA'
+  /** Asked for in linear. */
+  | 'LINEAR'
+  /** Asked for in slack. */
+  | 'SLACK'
+  /** Asked for in teams. */
+  | 'TEAMS';
+
 /** What is to be done. Shares are decimals from 0 to 1. */
 export type WorkloadInput = {
   /** How much of the work may be sent as batches. */
@@ -875,11 +892,11 @@ export type TraceQueryVariables = Exact<{
 }>;
 
 
-export type TraceQuery = { trace: { traceId: string, traceRef: string, name: string, service: string, inputPreview: string, startedAt: string, endedAt: string, durationMs: number, status: SpanStatus, teamId: string, spanCount: number, agentNames: Array<string>, agentInvocations: number, llmCalls: number, toolCalls: number, errorCount: number, inputTokens: number, outputTokens: number, models: Array<string>, spendUsd: string | null, pricedCalls: number, spans: Array<SpanFacts_Span_Fragment> | null, agents: Array<{ name: string, parentAgent: string | null, invocations: number, llmCalls: number, toolCalls: number, durationMs: number }> | null } | null };
+export type TraceQuery = { trace: { traceId: string, traceRef: string, name: string, service: string, inputPreview: string, startedAt: string, endedAt: string, durationMs: number, status: SpanStatus, teamId: string, spanCount: number, agentNames: Array<string>, agentInvocations: number, llmCalls: number, toolCalls: number, errorCount: number, inputTokens: number, outputTokens: number, models: Array<string>, spendUsd: string | null, pricedCalls: number, estimateUsd: string | null, estimatedCalls: number, frameworks: Array<string>, source: { type: TraceSourceType, url: string, title: string, user: string | null } | null, spans: Array<SpanFacts_Span_Fragment> | null, agents: Array<{ name: string, parentAgent: string | null, invocations: number, llmCalls: number, toolCalls: number, durationMs: number }> | null } | null };
 
-type SpanFacts_Span_Fragment = { traceId: string, spanId: string, parentSpanId: string | null, name: string, kind: SpanKind, type: SpanType, agent: string, service: string, startedAt: string, startNs: string, durationMs: number, status: SpanStatus, error: string | null, errorTruncated: boolean, model: string | null, inputTokens: number, outputTokens: number, inputPreview: string, requestId: string | null, costUsd: string | null };
+type SpanFacts_Span_Fragment = { traceId: string, spanId: string, parentSpanId: string | null, name: string, kind: SpanKind, type: SpanType, agent: string, service: string, startedAt: string, startNs: string, durationMs: number, status: SpanStatus, error: string | null, errorTruncated: boolean, model: string | null, provider: string | null, framework: string, inputTokens: number, outputTokens: number, inputPreview: string, requestId: string | null, costUsd: string | null, estimateUsd: string | null };
 
-type SpanFacts_SpanDetail_Fragment = { traceId: string, spanId: string, parentSpanId: string | null, name: string, kind: SpanKind, type: SpanType, agent: string, service: string, startedAt: string, startNs: string, durationMs: number, status: SpanStatus, error: string | null, errorTruncated: boolean, model: string | null, inputTokens: number, outputTokens: number, inputPreview: string, requestId: string | null, costUsd: string | null };
+type SpanFacts_SpanDetail_Fragment = { traceId: string, spanId: string, parentSpanId: string | null, name: string, kind: SpanKind, type: SpanType, agent: string, service: string, startedAt: string, startNs: string, durationMs: number, status: SpanStatus, error: string | null, errorTruncated: boolean, model: string | null, provider: string | null, framework: string, inputTokens: number, outputTokens: number, inputPreview: string, requestId: string | null, costUsd: string | null, estimateUsd: string | null };
 
 export type SpanFactsFragment =
   | SpanFacts_Span_Fragment
@@ -961,11 +978,14 @@ export const SpanFactsFragmentDoc = new TypedDocumentString(`
   error
   errorTruncated
   model
+  provider
+  framework
   inputTokens
   outputTokens
   inputPreview
   requestId
   costUsd
+  estimateUsd
 }
     `, {"fragmentName":"SpanFacts"}) as unknown as TypedDocumentString<SpanFactsFragment, unknown>;
 export const CatalogEntriesDocument = new TypedDocumentString(`
@@ -1769,6 +1789,15 @@ export const TraceDocument = new TypedDocumentString(`
     models
     spendUsd
     pricedCalls
+    estimateUsd
+    estimatedCalls
+    frameworks
+    source {
+      type
+      url
+      title
+      user
+    }
     spans {
       ...SpanFacts
     }
@@ -1798,11 +1827,14 @@ export const TraceDocument = new TypedDocumentString(`
   error
   errorTruncated
   model
+  provider
+  framework
   inputTokens
   outputTokens
   inputPreview
   requestId
   costUsd
+  estimateUsd
 }`) as unknown as TypedDocumentString<TraceQuery, TraceQueryVariables>;
 export const TracesWithSpansDocument = new TypedDocumentString(`
     query TracesWithSpans {

@@ -76,6 +76,11 @@ describe('a trace', () => {
       models: ['m1'],
       spend: null,
       pricedCalls: 0,
+      frameworks: [],
+      estimate: null,
+      estimatedCalls: 0,
+      source: null,
+      redactedAt: null,
     });
     expect(agents).toEqual([
       { name: 'triage', parentAgent: null, invocations: 1, llmCalls: 1, toolCalls: 0, durationMs: 2_000 },

@@ -50,6 +50,51 @@ describe('the books of a call', () => {
   });
 });
 
+describe('the cost of a call', () => {
+  const costsOf = (...args: Parameters<typeof callSpendOf>) =>
+    [...callSpendOf(...args).values()].map(({ cost, source }) => [cost, source]);
+
+  it('is that of its row, else the estimate where that counts', () => {
+    const spans = [
+      call(1, { estimate: picos(3n) }),
+      call(2, { parentSpanId: spanId(1), gateway: true }),
+      call(4, { estimate: picos(5n) }),
+      call(5, { estimate: picos(7n), requestId: 'r-5' }),
+      call(6),
+    ];
+    expect(costsOf(spans, [row(2, { cost: picos(11n) })])).toEqual([
+      [11n, 'gateway'],
+      [11n, 'gateway'],
+      [5n, 'estimated'],
+      [7n, 'estimated'],
+      [null, null],
+    ]);
+  });
+
+  it('is not estimated where the gateway has a record without a price, nor where nobody knows which', () => {
+    const asked = call(1, { estimate: picos(3n) });
+    const answered = [call(8, { parentSpanId: spanId(1) }), call(9, { parentSpanId: spanId(1) })];
+    expect(costsOf([asked, call(8, { parentSpanId: spanId(1) })], [row(8, { cost: null })])[0]).toEqual([null, null]);
+    expect(costsOf([asked, ...answered], [row(8), row(9)])[0]).toEqual([null, null]);
+  });
+
+  it('stands on the span of a call whose row is not to be seen', () => {
+    expect(costsOf([call(1, { gateway: true, cost: picos(5n) })], [])).toEqual([[5n, 'gateway']]);
+  });
+});
+
+it('an agent has spent what its calls are estimated to cost too', () => {
+  const spans = [
+    call(1, { type: 'agent', name: 'triage' }),
+    call(2, { agent: 'triage', estimate: picos(3n) }),
+    call(3, { agent: 'triage', estimate: picos(4n) }),
+    call(4, { agent: 'triage' }),
+  ];
+  expect(agentSpendOf(spans, callSpendOf(spans, [row(4, { cost: picos(5n) })]))).toEqual(
+    new Map([['triage', { spend: picos(12n), pricedCalls: 3, estimatedCalls: 2 }]]),
+  );
+});
+
 it('an agent has spent each row once, also under the label its calls name it by', () => {
   const spans = [
     call(1, { type: 'agent', name: 'run triage', agent: 'triage' }),
@@ -66,7 +111,7 @@ it('an agent has spent each row once, also under the label its calls name it by'
     row(6, { cost: picos(13n) }),
   ];
   expect(agentSpendOf(spans, callSpendOf(spans, rows))).toEqual(
-    new Map([['run triage', { spend: picos(12n), pricedCalls: 2 }]]),
+    new Map([['run triage', { spend: picos(12n), pricedCalls: 2, estimatedCalls: 0 }]]),
   );
   const unpriced = callSpendOf(spans, [row(4, { cost: null })]);
   expect(agentSpendOf(spans, unpriced)).toEqual(new Map());

@@ -21,7 +21,13 @@ const SPAN: Span = {
   outputTokens: 4,
   inputPreview: '',
   requestId: null,
+  provider: 'demo',
+  framework: '',
+  callId: null,
+  gateway: true,
   cost: null,
+  estimate: null,
+  source: null,
   input: '',
   output: '',
   attributes: {

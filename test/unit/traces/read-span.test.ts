@@ -40,7 +40,13 @@ describe('a span without meaning of its own', () => {
       outputTokens: 0,
       inputPreview: '',
       requestId: null,
+      provider: null,
+      framework: '',
+      callId: null,
+      gateway: false,
       cost: null,
+      estimate: null,
+      source: null,
       input: '',
       output: '',
       attributes: {

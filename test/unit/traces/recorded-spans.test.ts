@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { assembleTrace } from '../../../src/domain/traces/assemble-trace.ts';
+import { callUsageOf } from '../../../src/domain/traces/call-usage.ts';
 import { readSpans } from '../../support/read-spans.ts';
 import type { RawSpan, Span } from '../../../src/domain/traces/span.ts';
 import { tokenDetailsOf } from '../../../src/domain/traces/token-details.ts';
@@ -32,6 +33,9 @@ function meaningOf(span: Span, raw: RawSpan): unknown {
     type: span.type,
     agent: span.agent,
     model: span.model,
+    provider: span.provider,
+    framework: span.framework,
+    priced: callUsageOf(raw, span),
     requestId: span.requestId,
     tokens: { input: span.inputTokens, output: span.outputTokens, ...tokenDetailsOf(span.attributes) },
     error: span.error,

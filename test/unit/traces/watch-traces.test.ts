@@ -5,6 +5,7 @@ import { ingestTraces, type TraceUpdate, watchTraces } from '../../../resolvers/
 import type { Caller } from '../../../src/domain/caller.ts';
 import { Conflict, Unauthenticated } from '../../../src/domain/errors.ts';
 import { createBus } from '../../../src/runtime/bus.ts';
+import { NO_ESTIMATES } from '../../support/no-estimates.ts';
 import { aTracePacker } from '../../support/trace-packer.ts';
 import { aClient } from '../../support/free-tier.ts';
 import { createMemoryTraceStore } from '../../support/memory-trace-store.ts';
@@ -38,7 +39,7 @@ function aHouse() {
   };
   const exports = aTracePacker();
   const stores = { traces: createMemoryTraceStore(exports) };
-  const platform = { stores, exports, bus, keyRing } as unknown as Platform;
+  const platform = { stores, exports, bus, keyRing, estimates: NO_ESTIMATES } as unknown as Platform;
   const scope = (who: Caller | null, signal = new AbortController().signal): Scope => ({
     platform,
     caller: who,

@@ -1,0 +1,44 @@
+import { addUsd, type Usd } from '../money.ts';
+import type { CallUsage } from './call-usage.ts';
+import { type CallLink, countedEstimates, sumOfEstimates } from './estimates.ts';
+import type { PackedExport, PackedTrace } from './packed.ts';
+import { withEstimates } from './span-rows.ts';
+
+/** What a call costs by the catalog; null where that would be a guess. */
+export type CallEstimator = (usage: CallUsage) => Usd | null;
+
+/**
+ * An export with what its calls are estimated to cost, in the rows of their spans and in the tallies of their traces.
+ * Exports are read where no catalog is at hand, so that this comes after.
+ */
+export function estimatedExport({ body, traces }: PackedExport, estimateOf: CallEstimator): PackedExport {
+  return { body, traces: traces.map((trace) => estimatedTrace(trace, estimateOf)) };
+}
+
+function estimatedTrace(trace: PackedTrace, estimateOf: CallEstimator): PackedTrace {
+  const { calls, tally, rows } = trace;
+  const links = calls.map(({ usage, end, spanId, requestId, callAbove }): CallLink & { readonly end: number } => ({
+    spanId,
+    parentSpanId: callAbove,
+    type: 'llm',
+    requestId,
+    gateway: false,
+    estimate: estimateOf(usage),
+    end,
+  }));
+  const estimates = links.flatMap(({ end, estimate }) => (estimate === null ? [] : [{ end, estimate }]));
+  if (estimates.length === 0) return trace;
+  const counted = countedEstimates(links);
+  const estimate = sumOfEstimates(counted.values());
+  return {
+    ...trace,
+    rows: withEstimates(rows, estimates),
+    tally: {
+      ...tally,
+      spend: tally.spend === null || estimate === null ? (tally.spend ?? estimate) : addUsd(tally.spend, estimate),
+      pricedCalls: tally.pricedCalls + counted.size,
+      estimate,
+      estimatedCalls: counted.size,
+    },
+  };
+}

@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { rateFrom, times, usdFromAtto, usdNumber } from '../../../src/domain/money.ts';
+import { loadEmbeddedSnapshot } from '../../../src/runtime/catalog-snapshot.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+import { answered, otlpExport, otlpSpan, send, START_MS } from './trace-client.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp({
+    config: {
+      model_list: [
+        {
+          model_name: 'priced',
+          litellm_params: { model: 'demo', input_cost_per_token: 0.001, output_cost_per_token: 0.002 },
+        },
+      ],
+    },
+  });
+});
+afterAll(() => app.stop());
+
+const MODEL = 'gpt-4o';
+/** A call of 1,000 tokens in, 200 of them cached, and 100 out. */
+const CHAT = {
+  'gen_ai.operation.name': 'chat',
+  'gen_ai.agent.name': 'triage',
+  'gen_ai.provider.name': 'openai',
+  'gen_ai.request.model': MODEL,
+  'gen_ai.usage.input_tokens': 1_000,
+  'gen_ai.usage.output_tokens': 100,
+  'gen_ai.usage.cache_read.input_tokens': 200,
+};
+
+/** By the catalog that comes with the product. */
+function costOfChat(): number {
+  const row = loadEmbeddedSnapshot().find(MODEL)?.row ?? {};
+  const sum = (
+    [
+      ['input_cost_per_token', 800],
+      ['cache_read_input_token_cost', 200],
+      ['output_cost_per_token', 100],
+    ] as const
+  ).reduce((total, [price, tokens]) => {
+    const rate = rateFrom(row[price]);
+    if (rate === null || rate === 0n) throw new Error(`The catalog has no ${price} of ${MODEL}.`);
+    return total + times(rate, tokens);
+  }, 0n);
+  return usdNumber(usdFromAtto(sum));
+}
+
+interface Told {
+  readonly summary: object;
+  readonly agents: readonly object[];
+  readonly spans: readonly { readonly span_id: string }[];
+}
+const SPEND = ['spend', 'priced_calls', 'estimated_calls'];
+const OF_SPAN = ['spend', 'cost_source', 'spend_match'];
+const pick = (of: object | undefined, names: readonly string[]): unknown =>
+  Object.fromEntries(Object.entries(of ?? {}).filter(([name]) => names.includes(name)));
+
+async function read(traceId: string): Promise<{ readonly told: Told; readonly listed: unknown }> {
+  const [, told] = await answered(app.call('GET', `/v1/traces/${traceId}`));
+  const window = `start_ms=${START_MS - 1}&end_ms=${START_MS + 60_000}`;
+  const [, list] = await answered(app.call('GET', `/v1/traces?${window}`));
+  const { data } = list as { data: readonly { readonly trace_id: string }[] };
+  const listed = pick(
+    data.find(({ trace_id: id }) => id === traceId),
+    SPEND,
+  );
+  return { told: told as Told, listed };
+}
+const spanOf = (told: Told, digit: string): unknown =>
+  pick(
+    told.spans.find(({ span_id: id }) => id === digit.repeat(16)),
+    OF_SPAN,
+  );
+
+describe('traces.get 200: a call that the gateway did not make', () => {
+  it('is estimated from the catalog, in its span, its agent and its summary', async () => {
+    const traceId = '1'.repeat(32);
+    const child = { traceId, parentSpanId: 'a'.repeat(16) };
+    await send(
+      app,
+      otlpExport(
+        otlpSpan('a', 0, 9, { 'gen_ai.operation.name': 'invoke_agent' }, { traceId, name: 'triage' }),
+        otlpSpan('b', 1, 1, CHAT, child),
+        otlpSpan('c', 2, 1, { ...CHAT, 'gen_ai.request.model': 'nobody knows' }, child),
+        otlpSpan('d', 3, 1, { ...CHAT, 'gen_ai.usage.output_tokens': 0 }, child),
+        otlpSpan('e', 4, 1, { ...CHAT, 'gen_ai.response.id': 'elsewhere' }, child),
+      ),
+    );
+    const { told, listed } = await read(traceId);
+    const both = usdNumber(usdFromAtto(BigInt(Math.round(costOfChat() * 2e12)) * 1_000_000n));
+    const spend = { spend: both, priced_calls: 2, estimated_calls: 2 };
+    expect([pick(told.summary, SPEND), listed, pick(told.agents[0], SPEND)]).toEqual([spend, spend, spend]);
+    const estimated = { spend: costOfChat(), cost_source: 'estimated' };
+    const unpriced = { spend: null, cost_source: null };
+    expect(['a', 'b', 'c', 'd', 'e'].map((digit) => spanOf(told, digit))).toEqual([
+      { ...unpriced, spend_match: null },
+      { ...estimated, spend_match: 'no_call_id' },
+      { ...unpriced, spend_match: 'no_call_id' },
+      { ...unpriced, spend_match: 'no_call_id' },
+      { ...estimated, spend_match: 'no_spend_log' },
+    ]);
+  });
+
+  /** Asks the gateway from inside of the client's span; resolves to what that cost. */
+  async function askGateway(traceId: string): Promise<number> {
+    const answer = await app.call(
+      'POST',
+      '/v1/chat/completions',
+      { model: 'priced', messages: [{ role: 'user', content: 'Hello' }] },
+      { traceparent: `00-${traceId}-${'b'.repeat(16)}-01` },
+    );
+    const { usage } = (await answer.json()) as { usage: { prompt_tokens: number; completion_tokens: number } };
+    return (usage.prompt_tokens + 2 * usage.completion_tokens) / 1_000;
+  }
+
+  /** What is told of a call that the gateway made, for the trace of it and the client's span. */
+  async function pricedByGateway(traceId: string, cost: number): Promise<void> {
+    const { told, listed } = await read(traceId);
+    const spend = { spend: cost, priced_calls: 1, estimated_calls: 0 };
+    expect([pick(told.summary, SPEND), listed]).toEqual([spend, spend]);
+    expect(spanOf(told, 'b')).toEqual({ spend: cost, cost_source: 'gateway', spend_match: 'matched' });
+  }
+
+  it('is not priced twice when the gateway’s record of it comes before its span', async () => {
+    const traceId = '2'.repeat(32);
+    const cost = await askGateway(traceId);
+    expect((await read(traceId)).told.spans).toHaveLength(1);
+    await send(app, otlpExport(otlpSpan('b', 0, 1, CHAT, { traceId })));
+    await pricedByGateway(traceId, cost);
+  });
+
+  it('is not priced twice when the gateway’s record of it comes after its span', async () => {
+    const traceId = '3'.repeat(32);
+    await send(app, otlpExport(otlpSpan('b', 0, 1, CHAT, { traceId })));
+    expect((await read(traceId)).listed).toEqual({ spend: costOfChat(), priced_calls: 1, estimated_calls: 1 });
+    await pricedByGateway(traceId, await askGateway(traceId));
+  });
+
+  it('is counted once when two instrumentations tell of it, in one export or in two', async () => {
+    for (const [digit, together] of [
+      ['4', true],
+      ['5', false],
+    ] as const) {
+      const traceId = digit.repeat(32);
+      const outer = otlpSpan('b', 0, 5, CHAT, { traceId });
+      const inner = otlpSpan('c', 1, 1, CHAT, { traceId, parentSpanId: 'b'.repeat(16) });
+      if (together) await send(app, otlpExport(outer, inner));
+      else for (const span of [inner, outer]) await send(app, otlpExport(span));
+      const { told, listed } = await read(traceId);
+      expect(listed).toEqual({ spend: costOfChat(), priced_calls: 1, estimated_calls: 1 });
+      expect([spanOf(told, 'b'), spanOf(told, 'c')]).toEqual([
+        { spend: null, cost_source: null, spend_match: 'no_call_id' },
+        { spend: costOfChat(), cost_source: 'estimated', spend_match: 'no_call_id' },
+      ]);
+    }
+  });
+});
+
+it('traces.get 200: says what sent its spans and where the run was asked for', async () => {
+  const traceId = '6'.repeat(32);
+  const asked = { 'litellm.source.type': 'slack', 'litellm.source.url': 'https://example.slack.com/archives/1' };
+  const exported = {
+    resourceSpans: [
+      {
+        scopeSpans: [
+          { scope: { name: 'ai' }, spans: [otlpSpan('a', 0, 1, asked, { traceId })] },
+          {
+            scope: { name: 'openinference.instrumentation.openai_agents' },
+            spans: [otlpSpan('b', 0, 1, {}, { traceId, parentSpanId: 'a'.repeat(16) })],
+          },
+        ],
+      },
+    ],
+  };
+  await send(app, exported);
+  const { told } = await read(traceId);
+  expect(told).toMatchObject({
+    summary: {
+      frameworks: ['openai-agents', 'vercel-ai-sdk'],
+      source: { type: 'slack', url: 'https://example.slack.com/archives/1', title: '' },
+    },
+    spans: [{ framework: 'vercel-ai-sdk' }, { framework: 'openai-agents' }],
+  });
+  expect(told.summary).not.toHaveProperty('source.user');
+});

@@ -1,0 +1,76 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Span } from '../../src/domain/traces/span.ts';
+import type { TraceStore } from '../../src/domain/traces/store.ts';
+import type { TraceWindow } from '../../src/domain/traces/trace.ts';
+import { permutationsOf } from '../support/permutations.ts';
+import type { Engine, ScratchDatabase } from './engines.ts';
+import { aSpan, picos, spanId, TEAM_KEY, traceId } from './samples.ts';
+
+const ALL = { kind: 'all' } as const;
+const EVER: TraceWindow = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER, after: null };
+
+/** What every TraceStore promises of what is estimated, and of what spans tell of themselves. */
+export function traceStoreFactsSuite(engine: Engine): void {
+  describe.skipIf(engine.missing !== null)(`TraceStore on ${engine.name}: facts of traces`, () => {
+    let scratch: ScratchDatabase;
+    let traces: TraceStore;
+    beforeAll(async () => {
+      scratch = await engine.create();
+      traces = (await scratch.open()).traces;
+    });
+    afterEach(() => scratch.clear());
+    afterAll(() => scratch.remove());
+    const ingest = (...spans: readonly Span[]) => traces.ingest([{ owner: TEAM_KEY, spans }]);
+    const spendNow = async (number: number): Promise<unknown> => {
+      const [summary] = await traces.findSummaries(ALL, traceId(number), null);
+      const { spend, pricedCalls, estimate, estimatedCalls } = summary ?? {};
+      return { spend, pricedCalls, estimate, estimatedCalls };
+    };
+
+    const CALLS = (number: number): readonly Span[] => {
+      const of = { traceId: traceId(number) };
+      return [
+        aSpan({ ...of, spanId: spanId(1), type: 'agent', model: null }),
+        aSpan({ ...of, spanId: spanId(2), parentSpanId: spanId(1), estimate: picos(5n) }),
+        aSpan({ ...of, spanId: spanId(3), parentSpanId: spanId(2), gateway: true, cost: picos(2n ** 60n) }),
+        aSpan({ ...of, spanId: spanId(4), parentSpanId: spanId(1), estimate: picos(7n), requestId: 'r' }),
+      ];
+    };
+
+    it('counts each call once, whatever order the spans that tell of it come in, and resends change nothing', async () => {
+      const expected = { spend: 2n ** 60n + 7n, pricedCalls: 2, estimate: 7n, estimatedCalls: 1 };
+      for (const [number, order] of permutationsOf(CALLS(1)).entries()) {
+        const spans = order.map((span) => ({ ...span, traceId: traceId(number + 1) }));
+        let last: unknown;
+        for (const span of spans) last = await ingest(span);
+        expect(last).toMatchObject([expected]);
+        expect(await ingest(...spans)).toEqual([]);
+        expect(await spendNow(number + 1)).toEqual(expected);
+      }
+    });
+
+    it('counts each call once when what tells of it comes at the same moment', async () => {
+      await Promise.all(CALLS(1).map((span) => ingest(span)));
+      expect(await spendNow(1)).toEqual({ spend: 2n ** 60n + 7n, pricedCalls: 2, estimate: 7n, estimatedCalls: 1 });
+    });
+
+    it('takes an estimate back when the gateway turns out to have made the call, without a price', async () => {
+      await ingest(aSpan({ estimate: picos(5n) }));
+      expect(await spendNow(1)).toEqual({ spend: 5n, pricedCalls: 1, estimate: 5n, estimatedCalls: 1 });
+      await ingest(aSpan({ spanId: spanId(2), parentSpanId: spanId(1), gateway: true }));
+      expect(await spendNow(1)).toEqual({ spend: null, pricedCalls: 0, estimate: null, estimatedCalls: 0 });
+    });
+
+    it('keeps what sent the spans, and where the run was asked for, in the list', async () => {
+      const source = { type: 'github', url: 'https://example.com/1', title: 'Fix it', user: 'ann' } as const;
+      await ingest(aSpan({ spanId: spanId(2), parentSpanId: spanId(1), framework: 'openai' }));
+      await ingest(aSpan({ framework: 'langchain', source }), aSpan({ spanId: spanId(3), framework: '' }));
+      const [summary] = await traces.listSummaries(ALL, EVER, 10);
+      expect([summary?.frameworks, summary?.source, summary?.redactedAt]).toEqual([
+        ['langchain', 'openai'],
+        source,
+        null,
+      ]);
+    });
+  });
+}

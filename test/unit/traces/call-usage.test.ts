@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { type CallUsage, callUsageOf } from '../../../src/domain/traces/call-usage.ts';
+import { readHead } from '../../../src/domain/traces/read-span.ts';
+import type { Attributes } from '../../../src/domain/traces/span.ts';
+import { aRawSpan } from '../../support/raw-span.ts';
+
+const CHAT: Attributes = {
+  'gen_ai.operation.name': 'chat',
+  'gen_ai.provider.name': 'openai',
+  'gen_ai.request.model': 'gpt-4o',
+  'gen_ai.response.model': 'gpt-4o-2024-08-06',
+  'gen_ai.usage.input_tokens': 100,
+  'gen_ai.usage.output_tokens': 20,
+};
+const usageOf = (attributes: Attributes): CallUsage | null => {
+  const span = aRawSpan({ attributes });
+  return callUsageOf(span, readHead(span));
+};
+const READ: CallUsage = {
+  models: ['gpt-4o-2024-08-06', 'gpt-4o'],
+  provider: 'openai',
+  inputTokens: 100,
+  outputTokens: 20,
+  cacheReadTokens: null,
+  cacheWriteTokens: null,
+  longCacheWriteTokens: null,
+  reasoningTokens: null,
+};
+
+describe('what the price of a call depends on', () => {
+  it('is read out of its span, what is not told as null', () => {
+    expect(usageOf(CHAT)).toEqual(READ);
+    expect(
+      usageOf({
+        ...CHAT,
+        'gen_ai.usage.total_tokens': 120,
+        'gen_ai.usage.cache_read.input_tokens': 60,
+        'gen_ai.usage.cache_creation.input_tokens': 40,
+        'gen_ai.usage.reasoning.output_tokens': '20',
+        'gen_ai.usage.cost': 0.7,
+        'gen_ai.openai.request.service_tier': 'flex',
+        'gen_ai.openai.response.service_tier': 'default',
+        'gen_ai.output.type': 'json',
+      }),
+    ).toEqual({ ...READ, cacheReadTokens: 60, cacheWriteTokens: 40, reasoningTokens: 20 });
+  });
+
+  it('is told by LangChain with what a cache keeps for an hour', () => {
+    const details = { cache_read: 1, cache_creation: 5, ephemeral_1h_input_tokens: 3 };
+    const usage = JSON.stringify({ input_tokens: 100, output_tokens: 20, input_token_details: details });
+    expect(usageOf({ ...CHAT, 'langsmith.span.kind': 'llm', 'langsmith.metadata.usage_metadata': usage })).toEqual({
+      ...READ,
+      cacheReadTokens: 1,
+      cacheWriteTokens: 5,
+      longCacheWriteTokens: 3,
+    });
+  });
+
+  it.each<[string, Attributes]>([
+    ['no call of a model', { 'gen_ai.operation.name': 'execute_tool' }],
+    ['an embedding', { 'gen_ai.operation.name': 'embeddings' }],
+    ['a session', { 'gen_ai.operation.name': 'realtime' }],
+    ['a picture as its answer', { 'gen_ai.output.type': 'image' }],
+    ['no input tokens', { 'gen_ai.usage.input_tokens': 0 }],
+    ['no count of its output', { 'gen_ai.usage.output_tokens': null }],
+    ['a count that is none', { 'gen_ai.usage.output_tokens': 'many' }],
+    ['two counts of its input that differ', { 'gen_ai.usage.prompt_tokens': 99 }],
+    ['two counts of its output that differ', { 'llm.usage.completion_tokens': 21 }],
+    ['a total that its counts do not come to', { 'llm.usage.total_tokens': 121 }],
+    ['tokens of a kind that nobody knows', { 'gen_ai.usage.input_audio_tokens': 1 }],
+    ['more cached than there was', { 'gen_ai.usage.cache_read.input_tokens': 101 }],
+    [
+      'more cached and written than there was',
+      { 'gen_ai.usage.cache_read.input_tokens': 60, 'gen_ai.usage.cache_creation.input_tokens': 41 },
+    ],
+    ['more thought than was said', { 'gen_ai.usage.reasoning.output_tokens': 21 }],
+    ['another tier', { 'gen_ai.openai.response.service_tier': 'priority' }],
+    ['a tier that was asked for', { 'gen_ai.openai.request.service_tier': 'flex' }],
+    ['no model', { 'gen_ai.request.model': '', 'gen_ai.response.model': '' }],
+  ])('would be a guess: %s', (_what, differing) => {
+    expect(usageOf({ ...CHAT, ...differing })).toBeNull();
+  });
+
+  it('is not put off by counts of nothing', () => {
+    expect(usageOf({ ...CHAT, 'gen_ai.usage.input_audio_tokens': 0, 'gen_ai.usage.raw': '{}' })).toEqual(READ);
+  });
+});

@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest';
+import type { CallUsage } from '../../../src/domain/traces/call-usage.ts';
+import { estimatedExport } from '../../../src/domain/traces/estimate-export.ts';
+import { callsAbove, type CallLink, countedEstimates } from '../../../src/domain/traces/estimates.ts';
+import { mayTellAgain, withCountedEstimates } from '../../../src/domain/traces/recount.ts';
+import { type SpanRows, spanRows, spanRowsAndEnds, spansOfRows } from '../../../src/domain/traces/span-rows.ts';
+import { addTally, growSummary, tallyOf, type TraceSummary } from '../../../src/domain/traces/trace.ts';
+import { aSpan, headOf, picos, spanId, traceId } from '../../ports/samples.ts';
+import { permutationsOf } from '../../support/permutations.ts';
+
+const span = (number: number, fields: Parameters<typeof aSpan>[0] = {}) =>
+  headOf(aSpan({ spanId: spanId(number), ...fields }));
+const below = (number: number) => ({ parentSpanId: spanId(number) });
+const estimated = (amount: bigint) => ({ estimate: picos(amount) });
+const counted = (spans: readonly CallLink[]) =>
+  [...countedEstimates(spans)].map(([id, amount]) => [Number.parseInt(id, 16), amount]);
+
+describe('the estimates that count', () => {
+  it('are those of calls that nothing else tells of', () => {
+    expect(counted([span(1, estimated(5n)), span(2, estimated(7n)), span(3)])).toEqual([
+      [1, 5n],
+      [2, 7n],
+    ]);
+    expect(counted([span(1)])).toEqual([]);
+  });
+
+  it('leave out a call that has one below it, steps between them or not', () => {
+    const inner = [span(2, { ...below(1), type: 'chain' }), span(3, { ...below(2), ...estimated(7n) })];
+    expect(counted([span(1, estimated(5n)), ...inner])).toEqual([[3, 7n]]);
+    expect(counted([span(1, estimated(5n)), span(2, { ...below(1), gateway: true })])).toEqual([]);
+    // A call in between that nobody can price hides nothing.
+    expect(counted([span(1, estimated(5n)), span(2, below(1)), span(3, { ...below(2), gateway: true })])).toEqual([]);
+  });
+
+  it('do not leave out a call whose tool or agent calls a model', () => {
+    for (const type of ['tool', 'agent'] as const)
+      expect(
+        counted([
+          span(1, estimated(5n)),
+          span(2, { ...below(1), type }),
+          span(3, { ...below(2), gateway: true, cost: picos(9n) }),
+        ]),
+      ).toEqual([[1, 5n]]);
+  });
+
+  it('leave out what names an answer that the gateway or another span has', () => {
+    const named = { requestId: 'r-1' };
+    expect(counted([span(1, { ...named, ...estimated(5n) }), span(2, { ...named, gateway: true })])).toEqual([]);
+    expect(counted([span(2, { ...named, ...estimated(5n) }), span(1, { ...named, ...estimated(7n) })])).toEqual([
+      [1, 7n],
+    ]);
+  });
+
+  it('are found in spans that are their own parents', () => {
+    expect(counted([span(1, { ...below(1), ...estimated(5n) })])).toEqual([[1, 5n]]);
+    const circle = [span(1, { ...below(2), ...estimated(5n) }), span(2, { ...below(1), type: 'chain' })];
+    expect(counted(circle)).toEqual([[1, 5n]]);
+  });
+});
+
+it('the nearest call above is found past steps, and not past a tool', () => {
+  const steps = [
+    span(1),
+    span(2, { ...below(1), type: 'chain' }),
+    span(3, below(2)),
+    span(4, { ...below(1), type: 'tool' }),
+    span(5, below(4)),
+  ];
+  expect([...callsAbove(steps, new Set([1, 3, 5].map(spanId)))]).toEqual([[spanId(3), spanId(1)]]);
+});
+
+describe('a summary', () => {
+  const identity = { traceId: traceId(1), traceRef: 'R', owner: { teamId: '', keyHash: 'k' } };
+  const SPANS = [
+    span(1, { type: 'agent', model: null }),
+    span(2, { ...below(1), ...estimated(5n) }),
+    span(3, { ...below(2), gateway: true, cost: picos(11n) }),
+    span(4, { ...below(1), ...estimated(7n), requestId: 'r' }),
+  ];
+
+  it('comes to the same whatever order its spans come in', () => {
+    for (const order of permutationsOf(SPANS)) {
+      const seen: typeof SPANS = [];
+      const summary = order.reduce<TraceSummary | null>((before, one) => {
+        seen.push(one);
+        const after = addTally(before, identity, tallyOf([one]));
+        return before !== null && mayTellAgain(after) ? withCountedEstimates(after, seen) : after;
+      }, null);
+      expect(summary).toMatchObject({ spend: 18n, pricedCalls: 2, estimate: 7n, estimatedCalls: 1 });
+    }
+    expect(growSummary(null, identity, SPANS)).toMatchObject({ spend: 18n, pricedCalls: 2, estimate: 7n });
+  });
+
+  it('has no spend left when all of its estimates turn out to be calls of the gateway that nobody could price', () => {
+    const before = growSummary(null, identity, SPANS.slice(0, 2));
+    expect([before.spend, before.estimate, before.estimatedCalls]).toEqual([5n, 5n, 1]);
+    const all = [...SPANS.slice(0, 2), span(3, { ...below(2), gateway: true })];
+    const after = withCountedEstimates(addTally(before, identity, tallyOf(all.slice(2))), all);
+    expect([after.spend, after.pricedCalls, after.estimate, after.estimatedCalls]).toEqual([null, 0, null, 0]);
+  });
+});
+
+describe('an export', () => {
+  const usage = (inputTokens: number): CallUsage => ({
+    models: ['m'],
+    provider: null,
+    inputTokens,
+    outputTokens: 1,
+    cacheReadTokens: null,
+    cacheWriteTokens: null,
+    longCacheWriteTokens: null,
+    reasoningTokens: null,
+  });
+  const heads = [span(1), span(2, below(1)), span(3), span(4)];
+  const kept = heads.map((head, at) => ({ head, payload: { kind: 'body', at } as const }));
+  const { rows, ends } = spanRowsAndEnds(kept);
+  const packed = (calls: readonly number[], tally = tallyOf(heads)) => ({
+    body: { format: 'json', compression: 'zstd', bytes: new Uint8Array() } as const,
+    traces: [
+      {
+        traceId: traceId(1),
+        tally,
+        spanIds: heads.map((head) => head.spanId),
+        rows,
+        calls: calls.map((place) => ({
+          usage: usage(place),
+          end: ends[place] ?? -1,
+          spanId: spanId(place + 1),
+          requestId: null,
+          callAbove: place === 1 ? spanId(1) : null,
+        })),
+      },
+    ],
+  });
+  const byTokens = ({ inputTokens }: CallUsage) => (inputTokens === 2 ? null : picos(BigInt(inputTokens) + 5n));
+
+  it('gets its estimates into its rows, and those that count into its tally', () => {
+    const [trace] = estimatedExport(packed([0, 1, 2, 3]), byTokens).traces;
+    expect(spansOfRows(traceId(1), trace?.rows ?? ('' as SpanRows))).toEqual(
+      kept.map((one, place) => ({
+        ...one,
+        head: { ...one.head, estimate: place === 2 ? null : picos(BigInt(place) + 5n) },
+      })),
+    );
+    // The first only tells of the second again.
+    expect(trace?.tally).toEqual({ ...tallyOf(heads), spend: 14n, pricedCalls: 2, estimate: 14n, estimatedCalls: 2 });
+    const charged = { ...tallyOf(heads), spend: picos(100n), pricedCalls: 1 };
+    expect(estimatedExport(packed([3], charged), byTokens).traces[0]?.tally).toMatchObject({
+      spend: 108n,
+      pricedCalls: 2,
+      estimate: 8n,
+    });
+  });
+
+  it('stays as it is where nothing can be estimated', () => {
+    expect(estimatedExport(packed([2]), byTokens)).toEqual(packed([2]));
+    expect(rows).toBe(spanRows(kept));
+  });
+});

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { frameworkOf } from '../../../src/domain/traces/framework.ts';
+import { sourceOf } from '../../../src/domain/traces/trace-source.ts';
+import { aRawSpan } from '../../support/raw-span.ts';
+
+describe('the framework of a span', () => {
+  it.each([
+    ['openinference.instrumentation.openai_agents', 'openai-agents'],
+    ['@arizeai/openinference-instrumentation-openai', 'openai'],
+    ['opentelemetry.instrumentation.openai.v1', 'openai'],
+    ['opentelemetry.instrumentation.openai_v2', 'openai'],
+    ['opentelemetry.instrumentation.aiohttp_client', 'http'],
+    ['opentelemetry.instrumentation.httpx', 'http'],
+    ['@opentelemetry/instrumentation-undici', 'http'],
+    ['@traceloop/instrumentation-langchain', 'langchain'],
+    ['gen_ai', 'vercel-ai-sdk'],
+    ['ai', 'vercel-ai-sdk'],
+    ['strands.telemetry.tracer', 'strands'],
+    ['com.anthropic.claude_code.tracing', 'claude-code'],
+    ['gcp.vertex.agent', 'google-adk'],
+    ['pydantic-ai', 'pydantic-ai'],
+    ['hermes', 'hermes'],
+    ['my.own.tracer', ''],
+    ['constructor', ''],
+    ['', ''],
+  ])('by the scope %s', (name, framework) => {
+    expect(frameworkOf(aRawSpan({ instrumentationScope: { name, version: '', attributes: {} } }))).toBe(framework);
+  });
+
+  it('is the integration that it names', () => {
+    const scope = { name: 'ai', version: '', attributes: {} };
+    for (const key of ['langsmith.metadata.ls_integration', 'traceloop.association.properties.ls_integration'])
+      expect(frameworkOf(aRawSpan({ attributes: { [key]: 'langchain' }, instrumentationScope: scope }))).toBe(
+        'langchain',
+      );
+  });
+});
+
+describe('where a run was asked for', () => {
+  const told = {
+    'litellm.source.type': 'slack',
+    'litellm.source.url': 'https://example.slack.com/archives/1',
+    'litellm.source.title': '#orders',
+  };
+  const read = { type: 'slack', url: 'https://example.slack.com/archives/1', title: '#orders', user: null };
+
+  it('is told by a root or its resource', () => {
+    expect(sourceOf(aRawSpan({ attributes: told }))).toEqual(read);
+    expect(sourceOf(aRawSpan({ resource: { attributes: { ...told, 'litellm.source.user': 'ann' } } }))).toEqual({
+      ...read,
+      user: 'ann',
+    });
+    const { 'litellm.source.title': _title, ...untitled } = told;
+    expect(sourceOf(aRawSpan({ attributes: untitled }))).toEqual({ ...read, title: '' });
+  });
+
+  it.each([
+    ['another kind', { 'litellm.source.type': 'fax' }],
+    ['an address that runs something', { 'litellm.source.url': 'javascript:alert(1)' }],
+    ['an address that is not encrypted', { 'litellm.source.url': 'http://example.com' }],
+    ['no address', { 'litellm.source.url': 'somewhere' }],
+    ['an address without end', { 'litellm.source.url': `https://example.com/${'x'.repeat(2_048)}` }],
+  ])('is not told by %s', (_what, differing) => {
+    expect(sourceOf(aRawSpan({ attributes: { ...told, ...differing } }))).toBeNull();
+  });
+
+  it('is the run’s: spans inside of it do not tell', () => {
+    expect(sourceOf(aRawSpan({ attributes: told, parentSpanId: 'a'.repeat(16) }))).toBeNull();
+  });
+});
