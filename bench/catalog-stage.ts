@@ -95,7 +95,7 @@ export async function openCatalogStage(folder: string): Promise<CatalogStage> {
     return { origin: `http://127.0.0.1:${port}`, program };
   }
   async function launchProduct(name: string, more: Readonly<Record<string, string>>, core = CORES.server) {
-    const product = await launch(name, script('../src/main.ts'), ['--port', 'PORT', '--host', '127.0.0.1'], {
+    const product = await launch(name, script('../scripts/start.mjs'), ['--port', 'PORT', '--host', '127.0.0.1'], {
       core,
       env: { LENSGATE_DATA_DIR: join(folder, name), LENSGATE_CATALOG_DAILY_LIMIT: LIMIT, ...more },
     });

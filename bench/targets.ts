@@ -136,7 +136,8 @@ async function startProduct(
       ],
     }),
   );
-  const main = join(import.meta.dirname, '../src/main.ts');
+  // What is preloaded takes the place of sources, which the bundle does not read.
+  const main = script(nodeOptions.length > 0 ? '../src/main.ts' : '../scripts/start.mjs');
   const program = launch(
     name,
     [process.execPath, ...nodeOptions, main, '--config', config, '--port', String(port), '--host', '127.0.0.1'],

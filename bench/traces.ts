@@ -76,7 +76,7 @@ async function startProduct(): Promise<Target> {
   const adminKey = `sk-${randomBytes(24).toString('base64url')}`;
   const program = launch(
     'lensgate',
-    [process.execPath, script('../src/main.ts'), '--port', String(port), '--host', '127.0.0.1'],
+    [process.execPath, script('../scripts/start.mjs'), '--port', String(port), '--host', '127.0.0.1'],
     { LENSGATE_DATA_DIR: dataDir, LITELLM_MASTER_KEY: adminKey, LENSGATE_CATALOG_REFRESH_SECONDS: '0' },
   );
   await untilReady(`http://127.0.0.1:${port}/health/readiness`);

@@ -5,6 +5,8 @@ import type { MigrationsOptions } from '@mikro-orm/core';
 import { sql } from 'kysely';
 import type { Database, SqlFlavour } from './database.ts';
 
+/** A migration as it is written, and as it is in a bundle. */
+const FILE = /^(Migration.*)\.(?:ts|js)$/;
 const LEDGER = 'schema_migration';
 /** Processes that start together on an empty database trip over each other at most this often. */
 const ATTEMPTS = 8;
@@ -19,7 +21,7 @@ export function migrationsOf(flavour: SqlFlavour): MigrationsOptions {
     tableName: LEDGER,
     path: folderOf(flavour),
     pathTs: folderOf(flavour),
-    glob: 'Migration*.ts',
+    glob: 'Migration*.{ts,js}',
     emit: 'ts',
     snapshotName: '.snapshot',
     // The snapshot belongs to whoever writes a migration; a server that starts never writes into its sources.
@@ -31,8 +33,8 @@ export function migrationsOf(flavour: SqlFlavour): MigrationsOptions {
 /** The migrations in the folder which the database has not seen yet. */
 async function pending({ orm, flavour }: Database): Promise<readonly string[]> {
   const known = readdirSync(folderOf(flavour))
-    .filter((file) => /^Migration.*\.ts$/.test(file))
-    .map((file) => file.replace(/\.ts$/, ''));
+    .filter((file) => FILE.test(file))
+    .map((file) => file.replace(FILE, '$1'));
   const kysely = orm.em.fork().getKysely<never>();
   const ledger =
     flavour === 'sqlite'

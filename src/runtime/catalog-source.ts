@@ -1,4 +1,3 @@
-import { fetch as undiciFetch } from 'undici';
 import type { FollowedCatalog, LookOutcome } from '../domain/catalog/catalog.ts';
 import { download, DownloadFailed, type Fetch } from './catalog-download.ts';
 import { type CatalogHolderOptions, createCatalogHolder } from './catalog-holder.ts';
@@ -15,7 +14,7 @@ export interface CatalogSourceOptions extends Omit<CatalogHolderOptions, 'url'> 
   readonly url: string | null;
   /** Seconds from one look at the source to the next; zero never looks and serves what is built in. */
   readonly refreshSeconds: number;
-  /** By default that of the library the gateway calls with: the built-in one would be loaded a second time. */
+  /** By default Node's own, which Node loads when it is first called. */
   readonly fetch?: Fetch;
   /** Longest a download may take. */
   readonly timeoutMs?: number;
@@ -57,7 +56,14 @@ export function nextDelayMs({ refreshSeconds, failures, askedMs }: LookHistory, 
  * swapped in whole, after it was checked and its unit mistakes kept out; whatever goes wrong, the last good one stays.
  */
 export function createCatalogSource(options: CatalogSourceOptions): RefreshingCatalog {
-  const { refreshSeconds, clock, log, fetch = undiciFetch, random = Math.random, timeoutMs = TIMEOUT_MS } = options;
+  const {
+    refreshSeconds,
+    clock,
+    log,
+    fetch = globalThis.fetch,
+    random = Math.random,
+    timeoutMs = TIMEOUT_MS,
+  } = options;
   const url = options.url ?? UPSTREAM_URL;
   const holder = createCatalogHolder({ ...options, url });
   const { current, at, held, release } = holder;

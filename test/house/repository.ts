@@ -11,11 +11,11 @@ export interface SourceFile {
   readonly text: string;
 }
 
-const UNREAD = /^(node_modules|\.git|\.lensgate|coverage)\/|\/(generated|canary)\//;
+const UNREAD = /^(node_modules|\.git|\.lensgate|coverage|dist)\/|\/(generated|canary)\//;
 
 /** Every text file that matches one of the patterns, canaries and generated files left out. */
 export function readFiles(...patterns: readonly string[]): readonly SourceFile[] {
-  return globSync([...patterns], { cwd: ROOT, exclude: ['node_modules', '.git', '.lensgate'] })
+  return globSync([...patterns], { cwd: ROOT, exclude: ['node_modules', '.git', '.lensgate', 'dist'] })
     .filter((path) => !UNREAD.test(path))
     .toSorted()
     .map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));

@@ -1,0 +1,238 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+
+/** A project as small as can be, started by the real scripts. */
+let project: string;
+beforeEach(() => {
+  project = mkdtempSync(join(tmpdir(), "lensgate's bundle-"));
+  cpSync(join(ROOT, 'scripts'), join(project, 'scripts'), { recursive: true });
+  symlinkSync(join(ROOT, 'node_modules'), join(project, 'node_modules'));
+  write('package.json', '{ "type": "module" }');
+  write('src/main.ts', "import { word } from './word.ts';\nconsole.log(word as string, new Error().stack);\n");
+  write('src/word.ts', "export const word: string = 'one';\n");
+});
+afterEach(() => {
+  rmSync(project, { recursive: true, force: true });
+});
+
+/** An hour ago, so that what a test does afterwards is a change that can be seen. */
+function write(path: string, text: string, agoMs = 3_600_000): void {
+  const file = join(project, path);
+  mkdirSync(join(file, '..'), { recursive: true });
+  writeFileSync(file, text);
+  const at = new Date(Date.now() - agoMs);
+  utimesSync(file, at, at);
+}
+
+async function start(): Promise<{ said: string; file: string; complaint: string }> {
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [join(project, 'scripts/start.mjs')]);
+  const [, said = '', file = ''] = /^(\w+) [^]*?((?:src|dist\/\w+)\/\w+\.\w+):\d+/.exec(stdout) ?? [];
+  return { said, file, complaint: stderr };
+}
+
+const bundles = (): readonly string[] =>
+  readdirSync(join(project, 'dist'), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+    .toSorted();
+
+const IN_BUNDLE = /^dist\/[0-9a-f]{16}\/main\.js$/;
+const LOUD = 'Lensgate starts from its sources: slower, and with twice the memory.\n';
+
+describe('a start', () => {
+  it('makes a bundle where there is none, and runs that one from then on', async () => {
+    const first = await start();
+    expect(first).toEqual({ said: 'one', file: expect.stringMatching(IN_BUNDLE), complaint: '' });
+    const { mtimeMs } = statSync(join(project, first.file));
+    expect(await start()).toEqual(first);
+    expect(statSync(join(project, first.file)).mtimeMs).toBe(mtimeMs);
+    expect(bundles()).toHaveLength(1);
+  });
+
+  it.each([
+    ['of another length', "export const word: string = 'three';\n", 3_600_000],
+    ['of the same length and a later time', "export const word: string = 'two';\n", 1_000],
+    ['of the same length and an earlier time', "export const word: string = 'two';\n", 9_000_000],
+  ])('makes a new one after a change %s', async (_kind, text, agoMs) => {
+    const before = await start();
+    write('src/word.ts', text, agoMs);
+    const after = await start();
+    expect(after).toEqual({ said: /'(\w+)'/.exec(text)?.[1], file: expect.stringMatching(IN_BUNDLE), complaint: '' });
+    expect(after.file).not.toBe(before.file);
+  });
+
+  it('makes none when a file was only touched', async () => {
+    const before = await start();
+    write('src/word.ts', "export const word: string = 'one';\n", 1_000);
+    expect(await start()).toEqual(before);
+    expect(bundles()).toHaveLength(1);
+  });
+
+  it('sees a module that came into a folder which is read by name, and one that went', async () => {
+    write(
+      'src/main.ts',
+      'import { readdirSync } from "node:fs";\n' +
+        'const folder = (kind: string) => new URL(`./steps/${kind}/`, import.meta.url);\n' +
+        "const steps = readdirSync(folder('a')).map((name) => name.slice(0, 1));\n" +
+        'console.log(steps.join(""), new Error().stack);\n',
+    );
+    write('src/steps/a/x.ts', 'export const x: number = 1;\n');
+    expect((await start()).said).toBe('x');
+    write('src/steps/a/y.ts', 'export const y: number = 1;\n');
+    expect((await start()).said).toBe('xy');
+    rmSync(join(project, 'src/steps/a/x.ts'));
+    expect((await start()).said).toBe('y');
+  });
+
+  it('starts from the sources, loudly, when they cannot be bundled, and leaves the old bundle alone', async () => {
+    await start();
+    const before = bundles();
+    write('src/word.ts', "import './absent.ts';\nexport const word: string = 'never';\n");
+    await expect(start()).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^Lensgate could not be bundled: [\s\S]+absent[\s\S]+twice the memory\.\n/),
+    });
+    expect(bundles()).toEqual(before);
+  });
+
+  it('starts from the sources, loudly, where nothing can be written', async () => {
+    writeFileSync(join(project, 'dist'), 'a file where the folder should be');
+    const { said, file, complaint } = await start();
+    expect([said, file]).toEqual(['one', 'src/main.ts']);
+    expect(complaint).toMatch(/^Lensgate could not be bundled: .+\n/);
+    expect(complaint.endsWith(LOUD)).toBe(true);
+  });
+
+  it('refuses a source that finds files in a way the bundle would lose', async () => {
+    write('src/word.ts', "export const word: string = new URL('x', import.meta.url).pathname.slice(-1);\n");
+    const { file, complaint } = await start();
+    expect(file).toMatch(/src\/main\.ts$/);
+    expect(complaint).toContain('src/word.ts finds a file in a way that no bundle knows');
+  });
+
+  it('keeps the last three bundles, for processes that run them', async () => {
+    for (const word of ['a', 'b', 'c', 'd']) {
+      write('src/word.ts', `export const word: string = '${word}';\n`);
+      expect((await start()).said).toBe(word);
+    }
+    expect(bundles()).toHaveLength(3);
+    write('src/word.ts', "export const word: string = 'b';\n");
+    expect((await start()).said).toBe('b');
+  });
+
+  it('and another at the same moment do not disturb each other', async () => {
+    const answers = await Promise.all([start(), start(), start()]);
+    expect(answers.map(({ said, complaint }) => [said, complaint])).toEqual([
+      ['one', ''],
+      ['one', ''],
+      ['one', ''],
+    ]);
+    expect(bundles()).toHaveLength(1);
+  });
+});
+
+describe('an install', () => {
+  const install = () => promisify(execFile)(process.execPath, [join(project, 'scripts/bundle.mjs'), '--after-install']);
+
+  it('makes the bundle that the first start runs', async () => {
+    expect(await install()).toEqual({ stdout: '', stderr: '' });
+    expect(bundles()).toEqual([(await start()).file.split('/')[1]]);
+  });
+
+  it('succeeds without the sources, and with sources that cannot be bundled', async () => {
+    write('src/word.ts', 'export const word = ;\n');
+    expect((await install()).stderr).toMatch(/^Lensgate could not be bundled: /);
+    rmSync(join(project, 'src'), { recursive: true });
+    expect(await install()).toEqual({ stdout: '', stderr: '' });
+  });
+});
+
+describe('the product', () => {
+  it('runs from its bundle alone: nothing is type-stripped, its threads included', async () => {
+    for (const folder of ['src', 'resolvers', 'schema', 'rest-shims', 'data'])
+      cpSync(join(ROOT, folder), join(project, folder), { recursive: true });
+    const dataDir = join(project, 'data-folder');
+    const server = spawn(process.execPath, ['--no-strip-types', join(project, 'scripts/start.mjs'), '--port', '0'], {
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        LENSGATE_DATA_DIR: dataDir,
+        LENSGATE_LOG_LEVEL: 'warn',
+        LENSGATE_SQLITE_DRIVER: 'node:sqlite',
+        LITELLM_MASTER_KEY: 'sk-bundle-test-0123456789',
+        LENSGATE_CATALOG_REFRESH_SECONDS: '3600',
+        LITELLM_MODEL_COST_MAP_URL: join(project, 'map.json'),
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const complaints: string[] = [];
+    server.stderr.on('data', (chunk: Buffer) => complaints.push(chunk.toString()));
+    const exited = once(server, 'exit');
+    try {
+      const url = await new Promise<string>((resolve, reject) => {
+        let said = '';
+        server.stdout.on('data', (chunk: Buffer) => {
+          said += chunk.toString();
+          const ready = /ready at (http:\S+)/.exec(said)?.[1];
+          if (ready !== undefined) resolve(ready);
+        });
+        void exited.then(() => reject(new Error(complaints.join(''))));
+      });
+      const headers = { authorization: 'Bearer sk-bundle-test-0123456789', 'content-type': 'application/json' };
+      const ask = async (path: string, body?: object): Promise<readonly [number, string]> => {
+        const answer = await fetch(`${url}${path}`, {
+          headers,
+          ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+        });
+        return [answer.status, await answer.text()];
+      };
+      const messages = [{ role: 'user', content: 'Hello' }];
+      expect((await ask('/v1/chat/completions', { model: 'demo', messages }))[0]).toBe(200);
+      expect((await ask('/model_catalog/gpt-4o'))[0]).toBe(200);
+      expect((await ask('/model_catalog?model=re:^gpt-4'))[0]).toBe(200);
+      expect(await ask('/graphql', { query: '{ __typename }' })).toEqual([200, '{"data":{"__typename":"Query"}}']);
+      expect((await ask('/metrics'))[1]).toContain('lensgate_catalog_entries');
+      // Three threads: the page of GraphiQL, an export that is not small, and the database itself.
+      const page = await fetch(`${url}/graphql`, { headers: { accept: 'text/html' } });
+      expect([page.status, (await page.text()).includes('<title>Lensgate GraphiQL')]).toEqual([200, true]);
+      expect((await ask('/v1/traces', largeExport()))[0]).toBe(200);
+      // The fourth reads the price map, which here is none.
+      await expect.poll(() => complaints.join('')).toContain('catalog not refreshed');
+      server.kill('SIGTERM');
+      expect(await exited).toEqual([0, null]);
+      expect(complaints.join('')).not.toMatch(/could not be bundled|from its sources|Cannot find|ERR_/);
+    } finally {
+      server.kill('SIGKILL');
+    }
+  });
+
+  function largeExport(): object {
+    const now = BigInt(Date.now()) * 1_000_000n;
+    const spans = Array.from({ length: 200 }, (_, index) => ({
+      traceId: '0af7651916cd43dd8448eb211c80319c',
+      spanId: (index + 1).toString(16).padStart(16, '0'),
+      name: 'x'.repeat(1_000),
+      kind: 1,
+      startTimeUnixNano: String(now),
+      endTimeUnixNano: String(now + 5_000_000n),
+      attributes: [],
+    }));
+    return { resourceSpans: [{ resource: {}, scopeSpans: [{ scope: {}, spans }] }] };
+  }
+});
