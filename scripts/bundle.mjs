@@ -41,29 +41,32 @@ const BESIDE = /new URL\((?:'(\.{1,2}\/[^']+)'|`(\.\/[^`$]+\/)\$\{\w+\}\/`), imp
 function filesBeside(root, read) {
   return {
     name: 'files-beside',
-    transform(code, id) {
-      if (!isAbsolute(id) || !isOwn(fromRoot(root, id))) return null;
-      read.push(fromRoot(root, id));
-      if (!code.includes('import.meta')) return null;
-      if (code.replaceAll(BESIDE, '').includes('import.meta'))
-        throw new Error(`${fromRoot(root, id)} finds a file in a way that no bundle knows`);
-      const emit = (path, fileName) => this.emitFile({ type: 'chunk', id: path, fileName });
-      const text = code.replaceAll(BESIDE, (whole, path, modules) => {
-        const target = resolve(dirname(id), path ?? modules);
-        if (modules !== undefined) {
-          for (const folder of foldersIn(target)) {
-            read.push(fromRoot(root, folder));
-            for (const file of readdirSync(folder).filter((name) => name.endsWith('.ts')))
-              emit(join(folder, file), fromRoot(dirname(id), join(folder, file)).replace(/\.ts$/, '.js'));
+    transform: {
+      filter: { id: new RegExp(`^${RegExp.escape(root + sep)}(?!node_modules)`) },
+      handler(code, id) {
+        if (!isAbsolute(id) || !isOwn(fromRoot(root, id))) return null;
+        read.push(fromRoot(root, id));
+        if (!code.includes('import.meta')) return null;
+        if (code.replaceAll(BESIDE, '').includes('import.meta'))
+          throw new Error(`${fromRoot(root, id)} finds a file in a way that no bundle knows`);
+        const emit = (path, fileName) => this.emitFile({ type: 'chunk', id: path, fileName });
+        const text = code.replaceAll(BESIDE, (whole, path, modules) => {
+          const target = resolve(dirname(id), path ?? modules);
+          if (modules !== undefined) {
+            for (const folder of foldersIn(target)) {
+              read.push(fromRoot(root, folder));
+              for (const file of readdirSync(folder).filter((name) => name.endsWith('.ts')))
+                emit(join(folder, file), fromRoot(dirname(id), join(folder, file)).replace(/\.ts$/, '.js'));
+            }
+            return whole;
           }
-          return whole;
-        }
-        if (path.endsWith('/')) return `new URL('${fromRoot(join(root, BUNDLES, 'any'), target)}/', import.meta.url)`;
-        const fileName = `${fromRoot(root, target).replace(/\.ts$/, '').replaceAll('/', '-')}.js`;
-        emit(target, fileName);
-        return `new URL('./${fileName}', import.meta.url)`;
-      });
-      return { code: text, map: null };
+          if (path.endsWith('/')) return `new URL('${fromRoot(join(root, BUNDLES, 'any'), target)}/', import.meta.url)`;
+          const fileName = `${fromRoot(root, target).replace(/\.ts$/, '').replaceAll('/', '-')}.js`;
+          emit(target, fileName);
+          return `new URL('./${fileName}', import.meta.url)`;
+        });
+        return { code: text, map: null };
+      },
     },
   };
 }
@@ -74,8 +77,11 @@ function filesBeside(root, read) {
  */
 const lazyHttp = {
   name: 'lazy-http',
-  resolveId: (id) => (/^(?:node:)?http$/.test(id) ? '\0node-http' : null),
-  load: (id) => (id === '\0node-http' ? "module.exports = process.getBuiltinModule('node:http');" : null),
+  resolveId: { filter: { id: /^(?:node:)?http$/ }, handler: () => '\0node-http' },
+  load: {
+    filter: { id: /^\0node-http$/ },
+    handler: () => "module.exports = process.getBuiltinModule('node:http');",
+  },
 };
 
 const escaped = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
