@@ -5,9 +5,9 @@ import { numbersIn } from '../rows.ts';
 import type { Tables } from '../tables.ts';
 import { transaction } from '../transaction.ts';
 
-/** Pages that stay free for what comes next, and the most that are given back in one step: 4 MiB. */
-const FREE_PAGES = 1_024;
-const STEP_PAGES = 256;
+/** What stays free for what comes next, and the most that is given back in one step, in bytes. */
+const FREE_BYTES = 16 << 20;
+const STEP_BYTES = 4 << 20;
 
 /** Removes traces for good. See `TraceStore.forget` for what that means. */
 export function createTraceRemoval(
@@ -70,9 +70,11 @@ export function createTraceRemoval(
   /** SQLite's file shrinks only when told to, and only where it was made with that in mind. */
   async function giveSpaceBack(): Promise<void> {
     const db = orm.em.fork().getKysely<Tables>();
-    const { rows } = await sql<{ freelist_count: number }>`pragma freelist_count`.execute(db);
-    if ((rows[0]?.freelist_count ?? 0) <= FREE_PAGES) return;
-    await sql`pragma incremental_vacuum(${sql.lit(STEP_PAGES)})`.execute(db);
+    const { rows } = await sql<{ free: number; bytes: number }>`
+      select freelist_count as free, page_size as bytes from pragma_freelist_count, pragma_page_size`.execute(db);
+    const [page] = rows;
+    if (page === undefined || page.free * page.bytes <= FREE_BYTES) return;
+    await sql`pragma incremental_vacuum(${sql.lit(STEP_BYTES / page.bytes)})`.execute(db);
   }
 
   return async (beforeMs, most) => {

@@ -44,8 +44,14 @@ export function plain(text: string, keys: readonly string[]): Lifted {
 
 /** Messages in the common form. */
 export function conversation(messages: readonly Message[], keys: readonly string[]): Lifted {
-  const text = JSON.stringify(messages);
-  return { text, preview: latestUserText(messages) ?? text, keys };
+  return {
+    // Made when it is read: what comes in is only looked at for its preview.
+    get text() {
+      return JSON.stringify(messages);
+    },
+    preview: latestUserText(messages) ?? JSON.stringify(messages),
+    keys,
+  };
 }
 
 /** The first text that is not empty: in the common form where it is a conversation, else as it stands. */

@@ -1,0 +1,69 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Database } from '../../src/persistence/database.ts';
+import type { Tables } from '../../src/persistence/tables.ts';
+import type { TraceStore } from '../../src/domain/traces/store.ts';
+import { ENGINES, type ScratchDatabase } from './engines.ts';
+import { aSpan, spanId, START_MS, TEAM_KEY, nsAt, traceId } from './samples.ts';
+
+const MIB = 1 << 20;
+/** What stays free, and what one step of retention gives back at most. */
+const KEPT = 16 * MIB;
+const STEP = 4 * MIB;
+/** A page in which SQLite keeps book of the others may go with them. */
+const isStep = (bytes: number): boolean => bytes >= STEP && bytes <= STEP + MIB / 64;
+
+for (const engine of ENGINES.filter(({ name }) => name !== 'postgresql'))
+  describe.skipIf(engine.missing !== null)(`the space of a file over ${engine.name}`, () => {
+    let scratch: ScratchDatabase;
+    let bare: Database;
+    let traces: TraceStore;
+    beforeAll(async () => {
+      scratch = await engine.create();
+      ({ traces } = await scratch.open());
+      bare = await scratch.openBare();
+    });
+    afterAll(() => scratch.remove());
+
+    /** Bytes of the file once its log is in it, and of those the bytes that nothing is in. */
+    async function space(): Promise<{ readonly whole: number; readonly free: number }> {
+      const { rows } = await sql<{ pages: number; free: number; size: number }>`
+        select page_count as pages, freelist_count as free, page_size as size
+        from pragma_page_count, pragma_freelist_count, pragma_page_size
+      `.execute(bare.orm.em.fork().getKysely<Tables>());
+      const { pages = 0, free = 0, size = 0 } = rows[0] ?? {};
+      return { whole: pages * size, free: free * size };
+    }
+
+    it('is given back in steps as traces are forgotten, but for what the next ones will fill', async () => {
+      const large = (number: number) =>
+        aSpan({
+          traceId: traceId(number),
+          spanId: spanId(number),
+          startNs: nsAt(START_MS + number),
+          input: 'x'.repeat(MIB),
+        });
+      for (let number = 0; number < 27; number += 1) await traces.ingest([{ owner: TEAM_KEY, spans: [large(number)] }]);
+      const full = await space();
+      expect(full.free).toBe(0);
+
+      // Nothing is given back before more than is kept is free.
+      expect(await traces.forget(START_MS + 15, 100)).toBe(15);
+      const kept = await space();
+      expect(kept.whole).toBe(full.whole);
+      expect(kept.free).toBeGreaterThanOrEqual(15 * MIB);
+
+      // Then a step at a time, however much is free; a step that finds nothing to forget gives back as well.
+      expect(await traces.forget(START_MS + 27, 100)).toBe(12);
+      const once = await space();
+      expect(isStep(full.whole - once.whole)).toBe(true);
+      expect(await traces.forget(START_MS + 27, 100)).toBe(0);
+      expect(isStep(once.whole - (await space()).whole)).toBe(true);
+
+      for (let step = 0; step < 5; step += 1) await traces.forget(START_MS + 27, 100);
+      const rest = await space();
+      expect(rest.free).toBeLessThanOrEqual(KEPT);
+      expect(rest.free).toBeGreaterThan(KEPT - STEP);
+      expect(rest.whole - rest.free).toBeLessThan(MIB);
+    });
+  });
