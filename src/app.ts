@@ -83,7 +83,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     log,
   });
   const bus = createBus();
-  const http = createHttpClient();
+  const http = createHttpClient({ silenceLimitMs: settings.upstreamSilenceSeconds * 1000 });
   const recorder = createCatalogRecorder({
     history: stores.catalogHistory,
     bus,

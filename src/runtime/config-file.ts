@@ -40,6 +40,9 @@ export const MOST_DAILY_CALLS = 1_000_000_000;
 /** Longer than any connection lives. */
 const MOST_HEARTBEAT_SECONDS = 86_400;
 
+/** Longer than anybody waits for one answer. */
+const MOST_SILENCE_SECONDS = 86_400;
+
 const proxy = z.string().superRefine((text, context) => {
   const message = proxyFault(text);
   if (message !== null) context.addIssue({ code: 'custom', message });
@@ -60,6 +63,7 @@ const generalSettings = z.looseObject({
   database_url: z.string().optional(),
   max_request_size_mb: z.number().positive().optional(),
   stream_heartbeat_seconds: z.number().min(0).max(MOST_HEARTBEAT_SECONDS).optional(),
+  upstream_silence_seconds: z.number().positive().max(MOST_SILENCE_SECONDS).optional(),
   max_file_size_mb: z.number().positive().optional(),
   max_batch_file_size_mb: z.number().positive().optional(),
   store_prompts_in_spend_logs: z.boolean().optional(),
@@ -107,6 +111,7 @@ export interface FileSettings {
   readonly databaseUrl: string | null;
   readonly maxRequestBytes: number | null;
   readonly streamHeartbeatSeconds: number | null;
+  readonly upstreamSilenceSeconds: number | null;
   readonly fileLimits: FileLimits;
   readonly catalogDailyLimit: number | null;
   readonly trustedProxies: readonly string[] | null;
@@ -189,6 +194,7 @@ export function readConfigFile(file: string, env: NodeJS.ProcessEnv): FileSettin
     databaseUrl: general?.database_url ?? null,
     maxRequestBytes: megabytes(general?.max_request_size_mb),
     streamHeartbeatSeconds: general?.stream_heartbeat_seconds ?? null,
+    upstreamSilenceSeconds: general?.upstream_silence_seconds ?? null,
     fileLimits: { file: megabytes(general?.max_file_size_mb), batchFile: megabytes(general?.max_batch_file_size_mb) },
     catalogDailyLimit: general?.catalog_daily_limit ?? null,
     retentionDays: retentionIn(general?.tracing?.store),

@@ -40,6 +40,8 @@ export interface Settings {
   readonly maxRequestBytes: number;
   /** How long a streamed answer may be silent before it is sent a sign of life; 0 sends none. */
   readonly streamHeartbeatSeconds: number;
+  /** How long an upstream may be silent within an answer before it counts as gone. */
+  readonly upstreamSilenceSeconds: number;
   /** Most bytes of one file in a request. */
   readonly fileLimits: FileLimits;
   /** Keeps prompts and answers on the gateway's own spans. */
@@ -76,6 +78,7 @@ const PUBLIC_KEYS = new Set(['sk-1234', 'sk-12345', 'sk-123', 'sk-test', 'sk-my-
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1']);
 const DEFAULT_MAX_REQUEST_BYTES = 32 * 1024 * 1024;
 const DEFAULT_HEARTBEAT_SECONDS = 15;
+const DEFAULT_SILENCE_SECONDS = 300;
 const DEFAULT_DAILY_LIMIT = 1_000;
 const DEFAULT_RETENTION_DAYS = 14;
 /** As OpenAI keeps them. */
@@ -86,6 +89,7 @@ const SILENT_FILE: FileSettings = {
   databaseUrl: null,
   maxRequestBytes: null,
   streamHeartbeatSeconds: null,
+  upstreamSilenceSeconds: null,
   fileLimits: { file: null, batchFile: null },
   catalogDailyLimit: null,
   retentionDays: null,
@@ -193,6 +197,7 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, sm
     demoModel: file.demoModel ?? true,
     maxRequestBytes: file.maxRequestBytes ?? DEFAULT_MAX_REQUEST_BYTES,
     streamHeartbeatSeconds: file.streamHeartbeatSeconds ?? DEFAULT_HEARTBEAT_SECONDS,
+    upstreamSilenceSeconds: file.upstreamSilenceSeconds ?? DEFAULT_SILENCE_SECONDS,
     fileLimits: file.fileLimits,
     capturePrompts: file.capturePrompts ?? false,
     responseIdSecurity: file.responseIdSecurity ?? true,

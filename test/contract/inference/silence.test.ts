@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+import { aTrace, left } from './left.ts';
+
+let app: TestApp;
+let upstream: FaultServer;
+
+beforeAll(async () => {
+  upstream = await startFaultServer();
+  const params = { api_base: `${upstream.url}/v1`, api_key: 'sk-upstream-credential-0123456789' };
+  app = await startApp({
+    config: {
+      general_settings: { upstream_silence_seconds: 0.2 },
+      model_list: [
+        { model_name: 'chats', litellm_params: { model: 'openai/up', ...params } },
+        { model_name: 'thinker', litellm_params: { model: 'openai/up', ...params, use_chat_completions_api: false } },
+      ],
+    },
+  });
+});
+
+afterAll(async () => {
+  await app.stop();
+  await upstream.stop();
+});
+
+const SAID = 'litellm.Timeout: Timeout: OpenAIException - The upstream did not answer in time (BODY_TIMEOUT).';
+const CHUNK = 'data: {"id":"c","model":"up","choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}]}\n\n';
+const CREATED =
+  'event: response.created\ndata: {"type":"response.created","sequence_number":0,"response":{"id":"r","object":"response","output":[]}}\n\n';
+
+/** An upstream that begins with this and then says nothing more. */
+function stallAfter(text: string, contentType = 'text/event-stream'): void {
+  upstream.answer((response) => {
+    response.writeHead(200, { 'content-type': contentType });
+    response.write(text);
+  });
+}
+
+const MESSAGES = [{ role: 'user', content: 'Hello' }];
+/** A call in each dialect, and the last event of its stream. */
+const CALLS = [
+  {
+    row: 'chat.completions',
+    path: '/v1/chat/completions',
+    body: { model: 'chats', messages: MESSAGES, stream: true },
+    begins: CHUNK,
+    last: `data: ${JSON.stringify({ error: { message: SAID, type: null, param: null, code: '408' } })}`,
+  },
+  {
+    row: 'messages.create',
+    path: '/v1/messages',
+    body: { model: 'chats', messages: MESSAGES, max_tokens: 5, stream: true },
+    begins: CHUNK,
+    last: `event: error\ndata: ${JSON.stringify({ type: 'error', error: { type: 'timeout_error', message: SAID } })}`,
+  },
+  {
+    row: 'content.generate',
+    path: '/v1beta/models/chats:streamGenerateContent?alt=sse',
+    body: { contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] },
+    begins: CHUNK,
+    last: `data: ${JSON.stringify({ error: { code: 408, message: SAID, status: 'DEADLINE_EXCEEDED' } })}`,
+  },
+  {
+    row: 'responses.create, native',
+    path: '/v1/responses',
+    body: { model: 'thinker', input: 'Hello', stream: true },
+    begins: CREATED,
+    last: `event: error\ndata: ${JSON.stringify({ type: 'error', sequence_number: 1, code: '408', message: SAID, param: null })}`,
+  },
+] as const;
+
+describe.each(CALLS)('$row: an upstream that falls silent within an answer', ({ path, body, begins, last }) => {
+  it('is given up: the last event says so, its socket is closed, the call is in the books', async () => {
+    stallAfter(begins);
+    const { traceId, headers } = aTrace();
+    const response = await app.call('POST', path, body, headers);
+    expect(response.status).toBe(200);
+    const events = (await response.text()).trimEnd().split('\n\n');
+    expect(events.length).toBeGreaterThan(1);
+    expect(events.at(-1)).toBe(last);
+    await upstream.abandoned();
+    expect(await upstream.connections()).toBe(0);
+    expect(await left(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED' } }]);
+  });
+});
+
+it('a translated response that breaks off is not kept, and numbers its last event on', async () => {
+  stallAfter(CHUNK);
+  const response = await app.call('POST', '/v1/responses', { model: 'chats', input: 'Hello', stream: true });
+  const text = await response.text();
+  const events = text.trimEnd().split('\n\n');
+  const error = { type: 'error', sequence_number: events.length - 1, code: '408', message: SAID, param: null };
+  expect(events.at(-1)).toBe(`event: error\ndata: ${JSON.stringify(error)}`);
+  const [, id = ''] = /"id":"(resp_[0-9a-f]{32})"/.exec(text) ?? [];
+  expect((await app.call('GET', `/v1/responses/${id}`)).status).toBe(404);
+  await upstream.abandoned();
+});
+
+it('within an answer that was to come whole: the failure has its status', async () => {
+  stallAfter('{"id":"c",', 'application/json');
+  const response = await app.call('POST', '/v1/chat/completions', { model: 'chats', messages: MESSAGES });
+  expect([response.status, await response.json()]).toEqual([
+    408,
+    { error: { message: SAID, type: null, param: null, code: '408' } },
+  ]);
+  await upstream.abandoned();
+  expect(await upstream.connections()).toBe(0);
+});

@@ -1,0 +1,42 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { keySmith } from '../../../src/runtime/identifiers.ts';
+import { readSettings, type Settings } from '../../../src/runtime/settings.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'lensgate-heartbeat-'));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** The settings as a file gives one of them; as a file without it where null. */
+function settingsOf(name: string, seconds: number | null): Settings {
+  const file = join(folder, 'config.yaml');
+  writeFileSync(file, `general_settings: { ${seconds === null ? '' : `${name}: ${seconds}`} }`);
+  return readSettings(['--config', file], { LENSGATE_DATA_DIR: join(folder, 'data') }, keySmith);
+}
+
+const heartbeat = (seconds: number | null): number =>
+  settingsOf('stream_heartbeat_seconds', seconds).streamHeartbeatSeconds;
+const silence = (seconds: number | null): number =>
+  settingsOf('upstream_silence_seconds', seconds).upstreamSilenceSeconds;
+
+it('a stream is sent a sign of life after 15 seconds, or as the file says', () => {
+  expect([null, 0, 0.5, 60].map(heartbeat)).toEqual([15, 0, 0.5, 60]);
+});
+
+it.each([-1, 86_401])('%d seconds are refused', (seconds) => {
+  expect(() => heartbeat(seconds)).toThrow('general_settings.stream_heartbeat_seconds');
+});
+
+it('an upstream may be silent for five minutes, or as the file says', () => {
+  expect([null, 0.5, 60].map(silence)).toEqual([300, 0.5, 60]);
+});
+
+it.each([0, -1, 86_401])('a silence of %d seconds is refused', (seconds) => {
+  expect(() => silence(seconds)).toThrow('general_settings.upstream_silence_seconds');
+});
