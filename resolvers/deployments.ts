@@ -4,6 +4,7 @@ import type { Deployment } from '../src/domain/chat/provider.ts';
 import type { Health } from '../src/domain/deployments/health.ts';
 import { entryFor } from '../src/domain/deployments/priced-by.ts';
 import { publicAddress } from '../src/domain/deployments/public-address.ts';
+import { NotFound } from '../src/domain/errors.ts';
 import { mayCall } from '../src/domain/keys/virtual-key.ts';
 import { anyKey } from './access.ts';
 import { callerOf, operation } from './operation.ts';
@@ -70,5 +71,16 @@ export const listCallableModels = operation({
   run(scope, _input: undefined): readonly DeploymentGroup[] {
     const { key } = callerOf(scope);
     return grouped(seenBy(scope), ({ modelGroup }) => modelGroup).filter(({ name }) => mayCall(key, name));
+  },
+});
+
+/** One model group that a caller may call. Throws NotFound. */
+export const getCallableModel = operation({
+  name: 'getCallableModel',
+  access: anyKey,
+  run(scope, { name }: { readonly name: string }): DeploymentGroup {
+    const found = listCallableModels(scope, undefined).find((group) => group.name === name);
+    if (found !== undefined) return found;
+    throw new NotFound('model', name, `The model "${name}" does not exist or you do not have access to it.`);
   },
 });

@@ -1,26 +1,52 @@
+import { countTokens } from '../resolvers/inference.ts';
+import type { Scope } from '../resolvers/scope.ts';
 import type { ModelRequest } from '../src/domain/chat/chat.ts';
 import { DomainError, NotFound } from '../src/domain/errors.ts';
 import { assertAskable } from '../src/domain/inference/askable.ts';
-import { GENERATE_CONTENT } from '../src/domain/inference/endpoint.ts';
+import { COUNT_CONTENT_TOKENS, GENERATE_CONTENT } from '../src/domain/inference/endpoint.ts';
 import { arrayOfEvents } from '../src/wire/generate-content/array.ts';
+import { isObject } from '../src/wire/json/fields.ts';
 import { eventOf } from '../src/wire/sse/events.ts';
 import { geminiError, statusOf } from './errors.ts';
 import { callFactsOf, callThrough, type ModelDoor, parseBody } from './model-call.ts';
-import type { HttpAnswer, HttpRequest, RouteRow } from './route.ts';
+import { type HttpAnswer, type HttpRequest, json, type RouteRow } from './route.ts';
 
 /** `gemini-2.5-flash:streamGenerateContent`: a model, which may hold slashes and colons, and what is asked of it. */
 const ASKED = /^(.+):([A-Za-z]+)$/;
-const METHODS = new Set(['generateContent', 'streamGenerateContent']);
+const METHODS = new Set(['generateContent', 'streamGenerateContent', 'countTokens']);
 
-function readGenerate(request: HttpRequest): ModelRequest {
-  const tail = request.params['*'] ?? '';
+/** The model and the method in a path. Throws NotFound for a method there is not. */
+function askedOf({ params }: HttpRequest): { readonly model: string; readonly method: string } {
+  const tail = params['*'] ?? '';
   const [, model = '', method = ''] = ASKED.exec(tail) ?? [];
   if (!METHODS.has(method)) throw new NotFound('method', tail, `There is no method "${method}" of a model.`);
+  return { model, method };
+}
+
+function readGenerate(request: HttpRequest): ModelRequest {
+  const { model, method } = askedOf(request);
   const { body: bytes } = request;
   const stream = method === 'streamGenerateContent';
   const body = { ...parseBody(bytes), model, stream };
   assertAskable(body, GENERATE_CONTENT);
   return { endpoint: GENERATE_CONTENT, model, stream, includeUsage: true, bytes, body, ...callFactsOf(request) };
+}
+
+/** What is to be counted: contents, or a whole request with its system instruction and tools. */
+function readCount(request: HttpRequest): ModelRequest {
+  const { model } = askedOf(request);
+  const { body: bytes } = request;
+  const sent = parseBody(bytes);
+  const whole = sent['generateContentRequest'] ?? sent['generate_content_request'];
+  const body = { ...(isObject(whole) ? whole : sent), model };
+  assertAskable(body, COUNT_CONTENT_TOKENS);
+  const asked = { endpoint: COUNT_CONTENT_TOKENS, model, stream: false, includeUsage: true };
+  return { ...asked, bytes, body, ...callFactsOf(request) };
+}
+
+async function counted(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
+  const { tokens, by } = await countTokens(scope, readCount(request));
+  return json({ totalTokens: tokens }, { 'x-gateway-tokens-counted-by': by });
 }
 
 const errorOf = (failure: Error): string => {
@@ -30,7 +56,8 @@ const errorOf = (failure: Error): string => {
 
 const DOOR: ModelDoor = { read: readGenerate, lastWords: (failure) => eventOf(errorOf(failure)) };
 
-async function generate(request: HttpRequest, scope: Parameters<RouteRow['handle']>[1]): Promise<HttpAnswer> {
+async function generate(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
+  if (askedOf(request).method === 'countTokens') return await counted(request, scope);
   const answer = await callThrough(DOOR, request, scope);
   const { body } = answer;
   if (body.kind !== 'stream' || new URLSearchParams(request.search).get('alt') === 'sse') return answer;

@@ -3,6 +3,7 @@ import { catalogRoutes } from '../rest-shims/catalog.ts';
 import { checkoutRoutes } from '../rest-shims/checkout.ts';
 import { fileRoutes } from '../rest-shims/files.ts';
 import { freeTierRoutes } from '../rest-shims/free-tier.ts';
+import { generateContentModelRoutes } from '../rest-shims/generate-content-models.ts';
 import { generateContentRoutes } from '../rest-shims/generate-content.ts';
 import { healthRoutes } from '../rest-shims/health.ts';
 import { ideRoutes } from '../rest-shims/ide.ts';
@@ -22,6 +23,7 @@ export const restRoutes: readonly RouteRow[] = [
   ...responseRoutes,
   ...ideRoutes,
   ...generateContentRoutes,
+  ...generateContentModelRoutes,
   ...messagesRoutes,
   ...fileRoutes,
   ...batchRoutes,

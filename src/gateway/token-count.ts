@@ -1,7 +1,7 @@
 import type { ModelRequest } from '../domain/chat/chat.ts';
 import type { Deployment, Provider } from '../domain/chat/provider.ts';
 import { UpstreamFailed } from '../domain/errors.ts';
-import { estimateTokens } from '../domain/inference/token-estimate.ts';
+import { estimateContentTokens, estimateTokens } from '../domain/inference/token-estimate.ts';
 import { assertMayCall } from '../domain/keys/virtual-key.ts';
 import type { TokenGateway } from './gateway.ts';
 import { type Router, unknownModel } from './route.ts';
@@ -14,12 +14,13 @@ export function createTokenGateway(routeOf: Router): TokenGateway {
       const route = routeOf(request.model);
       if (route === null) throw unknownModel(request.endpoint.path, request.model);
       const counted = await countedBy(route.provider, route.deployment, request, signal);
-      return counted === null
-        ? { tokens: estimateTokens(request.body), by: 'estimate' }
-        : { tokens: counted, by: 'upstream' };
+      return counted === null ? { tokens: estimated(request), by: 'estimate' } : { tokens: counted, by: 'upstream' };
     },
   };
 }
+
+const estimated = ({ endpoint, body }: ModelRequest): number =>
+  endpoint.dialect === 'generate-content' ? estimateContentTokens(body) : estimateTokens(body);
 
 /** What the upstream counts; null where it cannot, or cannot now. */
 async function countedBy(
@@ -37,8 +38,11 @@ async function countedBy(
   }
 }
 
+/** What hosts that count say of a model they do not have: Anthropic's word and Google's. */
+const NOT_FOUND = new Set(['not_found_error', 'NOT_FOUND']);
+
 /** Whether a failure is the upstream's own, or it has no such endpoint: a host that knows it says what was not found. */
 function cannotCount({ upstreamStatus: status, upstreamType }: UpstreamFailed): boolean {
   if (status === null || status >= 500) return true;
-  return status === 404 && upstreamType !== 'not_found_error';
+  return status === 404 && (upstreamType === null || !NOT_FOUND.has(upstreamType));
 }

@@ -10,6 +10,7 @@ import type { InspectorOptions, NativeDialect } from '../wire/dialect.ts';
 import { relayedExchange, unreadExchange, wholeExchange } from '../wire/exchange.ts';
 import { parseJson } from '../wire/json/fields.ts';
 import { EventRelay } from '../wire/sse/relay.ts';
+import type { Counting } from './counting.ts';
 import { errorInside, garbled } from './failures.ts';
 import { type Address, passOver } from './passing.ts';
 import { accepted, ERROR_LIMIT, inKnownWords, readBody, type UpstreamCall } from './upstream-answer.ts';
@@ -31,6 +32,8 @@ export interface Protocol {
 /** A provider that says which endpoints it answers in the words they came in. */
 export interface NativeProvider extends Provider {
   answers(endpoint: Endpoint, deployment: Deployment): boolean;
+  /** How it counts the tokens of a request; absent where it does not. */
+  readonly counting?: Counting;
 }
 
 /** Most bytes of a whole answer; a longer one cannot be priced and is refused. */

@@ -26,6 +26,7 @@ import { bedrock } from './bedrock/bedrock.ts';
 import { cohere } from './cohere/cohere.ts';
 import { anthropicCount } from './anthropic/count-tokens.ts';
 import { createDemo } from './demo/demo.ts';
+import { geminiCount } from './gemini/count-tokens.ts';
 import { gemini } from './gemini/gemini.ts';
 import { isAnthropics, vertex } from './gemini/vertex.ts';
 import { createHttpProvider } from './http-provider.ts';
@@ -71,11 +72,11 @@ export function createProviders({ http, sockets, googleTokens }: ProviderTools):
       const realtime = compatibleRealtime(name);
       return realtime === null ? compatible : { ...compatible, openRealtime: openRealtimeBy(sockets, realtime) };
     }),
-    translating(createHttpProvider(http, gemini), inContents),
+    translating({ ...createHttpProvider(http, gemini), counting: geminiCount(http) }, inContents),
     translating(createHttpProvider(http, vertex(googleTokens)), (deployment) =>
       isAnthropics(deployment) ? inMessages(deployment) : inContents(),
     ),
-    translating({ ...createHttpProvider(http, anthropic), countTokens: anthropicCount(http) }, inMessages),
+    translating({ ...createHttpProvider(http, anthropic), counting: anthropicCount(http) }, inMessages),
     {
       ...translating(createHttpProvider(http, azure), ({ responses }) =>
         responses === 'only'

@@ -10,6 +10,7 @@ import { INBOUND } from '../wire/dialects.ts';
 import { streamedExchange, wholeExchange } from '../wire/exchange.ts';
 import { parseJson } from '../wire/json/fields.ts';
 import { translatedStream } from '../wire/translate.ts';
+import type { Counting } from './counting.ts';
 import { errorInside } from './failures.ts';
 import type { NativeProvider } from './http-provider.ts';
 
@@ -27,7 +28,7 @@ export function translating(native: NativeProvider, by: (deployment: Deployment)
   return {
     name: native.name,
     ...(native.pass === undefined ? {} : { pass: native.pass }),
-    ...(native.countTokens === undefined ? {} : { countTokens: native.countTokens }),
+    ...(native.counting === undefined ? {} : { countTokens: countingAll(native.counting, by) }),
     async send(deployment, request, signal) {
       if (native.answers(request.endpoint, deployment)) return await native.send(deployment, request, signal);
       const inbound = request.endpoint.dialect === null ? undefined : INBOUND[request.endpoint.dialect];
@@ -42,6 +43,23 @@ export function translating(native: NativeProvider, by: (deployment: Deployment)
       const back = await answeredBack(exchange, { deployment, request, inbound, outbound: out.dialect });
       return dropped.length === 0 ? back : { ...back, dropped };
     },
+  };
+}
+
+/** Counts requests of every dialect: what the upstream has no words for is not counted. */
+function countingAll(
+  { endpoint, members, count }: Counting,
+  by: (deployment: Deployment) => TranslatedBy,
+): NonNullable<Provider['countTokens']> {
+  return async (deployment, request, signal) => {
+    const { dialect } = request.endpoint;
+    const inbound = dialect === null || dialect === endpoint.dialect ? undefined : INBOUND[dialect];
+    if (inbound === undefined) return await count(deployment, request, signal);
+    const losses = new Losses();
+    const chat = { ...inbound.readRequest(request.body, losses), model: deployment.upstreamModel };
+    const written = by(deployment).dialect.writeRequest(chat, losses);
+    const body = Object.fromEntries(Object.entries(written).filter(([member]) => members.includes(member)));
+    return await count(deployment, { ...request, endpoint, body, bytes: Buffer.from(JSON.stringify(body)) }, signal);
   };
 }
 

@@ -116,6 +116,18 @@ describe.each(['flash', 'gpt'])("Google's SDK on the model %s", (model) => {
   });
 });
 
+it("Google's SDK counts tokens, lists models and describes one", async () => {
+  // The mock counts nothing, and says so: what is counted here is an estimate.
+  for (const model of ['flash', 'gpt', 'demo'])
+    expect((await google.models.countTokens({ model, contents: 'x'.repeat(35) })).totalTokens).toBe(14);
+  const names: unknown[] = [];
+  for await (const { name } of await google.models.list({ config: { pageSize: 2 } })) names.push(name);
+  expect(names).toEqual(['models/flash', 'models/gpt', 'models/demo']);
+  expect(await google.models.get({ model: 'gpt' })).toMatchObject({ name: 'models/gpt', displayName: 'gpt' });
+  await expect(google.models.get({ model: 'nothing' })).rejects.toMatchObject({ status: 404 });
+  await expect(google.models.countTokens({ model: 'nothing', contents: 'x' })).rejects.toMatchObject({ status: 404 });
+});
+
 it("Google's SDK hears of a model nobody configured, and of a key nobody knows", async () => {
   await expect(google.models.generateContent({ model: 'nothing', contents: 'x' })).rejects.toMatchObject({
     status: 404,

@@ -183,6 +183,14 @@ export const GENERATE_CONTENT: Endpoint = {
   callType: 'agenerate_content',
 };
 
+/** The same, only counted, not answered. */
+export const COUNT_CONTENT_TOKENS: Endpoint = {
+  ...GENERATE_CONTENT,
+  path: '/countTokens',
+  answers: { member: null, form: 'count of tokens' },
+  streams: false,
+};
+
 /** Bedrock's form of a chat, one for the models of all makers. */
 export const CONVERSE: Endpoint = {
   path: '/converse',

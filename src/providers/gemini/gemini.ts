@@ -1,9 +1,11 @@
+import type { Deployment } from '../../domain/chat/provider.ts';
 import { EMBEDDINGS } from '../../domain/inference/endpoint.ts';
 import { openAiFrame } from '../../wire/chat-completions/native.ts';
 import { upstreamRequest } from '../../wire/chat-completions/request.ts';
 import { GENERATE_CONTENT } from '../../wire/generate-content/native.ts';
 import { contentRequest } from '../../wire/generate-content/request.ts';
 import type { Protocol } from '../http-provider.ts';
+import type { UpstreamCall } from '../upstream-answer.ts';
 
 /** In which Google answers clients of OpenAI. */
 const FRAME = openAiFrame();
@@ -17,25 +19,32 @@ export const gemini: Protocol = {
     if (path === EMBEDDINGS.path) return FRAME;
     return dialect === 'generate-content' ? GENERATE_CONTENT : null;
   },
-  prepare({ apiBase, apiKey, upstreamModel }, request) {
-    const base = baseOf(apiBase);
-    const key = apiKey?.reveal();
-    const headers = { 'content-type': 'application/json' };
+  prepare(deployment, request) {
+    const { apiBase, apiKey, upstreamModel } = deployment;
     if (request.endpoint.path === EMBEDDINGS.path) {
+      const key = apiKey === null ? {} : { authorization: `Bearer ${apiKey.reveal()}` };
       return {
-        url: `${base}/openai${EMBEDDINGS.path}`,
-        headers: { ...headers, ...(key === undefined ? {} : { authorization: `Bearer ${key}` }) },
+        url: `${baseOf(apiBase)}/openai${EMBEDDINGS.path}`,
+        headers: { 'content-type': 'application/json', ...key },
         body: upstreamRequest(request, upstreamModel),
       };
     }
     const method = request.stream ? 'streamGenerateContent?alt=sse' : 'generateContent';
-    return {
-      url: `${base}/models/${encodeURIComponent(upstreamModel)}:${method}`,
-      headers: { ...headers, ...(key === undefined ? {} : { 'x-goog-api-key': key }) },
-      body: contentRequest(request),
-    };
+    return { ...geminiAddress(deployment, method), body: contentRequest(request) };
   },
 };
+
+/** Where and by what key a model's method is called. */
+export function geminiAddress(
+  { apiBase, apiKey, upstreamModel }: Deployment,
+  method: string,
+): Pick<UpstreamCall, 'url' | 'headers'> {
+  const key = apiKey === null ? {} : { 'x-goog-api-key': apiKey.reveal() };
+  return {
+    url: `${baseOf(apiBase)}/models/${encodeURIComponent(upstreamModel)}:${method}`,
+    headers: { 'content-type': 'application/json', ...key },
+  };
+}
 
 /** An address may be given with or without the version of the API. */
 function baseOf(apiBase: string | null): string {

@@ -42,7 +42,8 @@ export function readMessagesRequest(body: RequestBody, losses: Losses): NeutralC
     else losses.essential(member);
   }
   const maxOutputTokens = number(body['max_tokens']);
-  if (maxOutputTokens === null) throw malformed('max_tokens', 'a number');
+  // What is only to be counted has no limit; of what is to be answered the endpoint demands one.
+  if (maxOutputTokens === null && body['max_tokens'] !== undefined) throw malformed('max_tokens', 'a number');
   const choice = object(body['tool_choice']);
   return {
     model: String(body['model']),

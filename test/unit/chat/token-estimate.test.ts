@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { estimateTokens } from '../../../src/domain/inference/token-estimate.ts';
+import { estimateContentTokens, estimateTokens } from '../../../src/domain/inference/token-estimate.ts';
 
 const said = (content: unknown): object => ({ role: 'user', content });
 
@@ -31,5 +31,28 @@ describe('an estimate of tokens', () => {
     expect(estimateTokens({ system: 'x'.repeat(35), messages: [] })).toBe(10);
     expect(estimateTokens({ tools: [tool], messages: [] })).toBe(Math.ceil(JSON.stringify(tool).length / 3.5));
     expect(estimateTokens({})).toBe(0);
+  });
+});
+
+describe("an estimate of tokens in Google's form", () => {
+  const turn = (part: object) => ({ contents: [{ role: 'user', parts: [part] }] });
+  it.each([
+    [{ text: 'x'.repeat(35) }, 10],
+    [{ text: 'x'.repeat(700), thought: true }, 0],
+    [{ inlineData: { mimeType: 'image/png', data: 'x'.repeat(100_000) } }, 1_600],
+    [{ inline_data: { mime_type: 'application/pdf', data: 'x'.repeat(100_000) } }, 3_000],
+    [{ fileData: { fileUri: 'gs://x' } }, 3_000],
+    [{ functionCall: { name: 'f' } }, 9],
+  ])('counts the part %j as %i', (part, expected) => {
+    expect(estimateContentTokens(turn(part))).toBe(4 + expected);
+  });
+
+  it('counts what the system says and the tools, in either spelling', () => {
+    const parts = [{ text: 'x'.repeat(35) }];
+    const tool = { functionDeclarations: [{ name: 'look' }] };
+    expect(estimateContentTokens({ systemInstruction: { parts }, contents: [] })).toBe(10);
+    expect(estimateContentTokens({ system_instruction: 'x'.repeat(35), contents: [] })).toBe(10);
+    expect(estimateContentTokens({ tools: [tool] })).toBe(Math.ceil(JSON.stringify(tool).length / 3.5));
+    expect(estimateContentTokens({})).toBe(0);
   });
 });

@@ -1,0 +1,228 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+
+const CREDENTIAL = 'google-credential-0123456789';
+const CONTENTS = [{ role: 'user', parts: [{ text: 'x'.repeat(35) }] }];
+
+let app: TestApp;
+let upstream: FaultServer;
+
+beforeAll(async () => {
+  upstream = await startFaultServer();
+  const at = { api_base: upstream.url, api_key: CREDENTIAL };
+  app = await startApp({
+    config: {
+      model_list: [
+        { model_name: 'team/flash', litellm_params: { model: 'gemini/gemini-2.5-flash', ...at } },
+        { model_name: 'claude', litellm_params: { model: 'anthropic/claude-sonnet-4-5', ...at } },
+        { model_name: 'vectors', litellm_params: { model: 'openai/text-embedding-3-small', ...at } },
+      ],
+    },
+  });
+});
+
+afterAll(async () => {
+  await app.stop();
+  await upstream.stop();
+});
+
+function answerWith(status: number, body: unknown): void {
+  upstream.answer((response) => {
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(body));
+  });
+}
+
+async function call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+  const response = await app.call(method, path, body, headers);
+  return {
+    status: response.status,
+    body: (await response.json()) as unknown,
+    by: response.headers.get('x-gateway-tokens-counted-by'),
+  };
+}
+
+async function keyOf(draft: object): Promise<string> {
+  const made = await app.call('POST', '/key/generate', draft);
+  return ((await made.json()) as { key: string }).key;
+}
+
+const sentUp = () => {
+  const last = upstream.received.at(-1);
+  const key = last?.headers['x-goog-api-key'] ?? last?.headers['x-api-key'];
+  return { path: last?.path, key, body: JSON.parse(last?.body ?? '') as unknown };
+};
+const refusal = (code: number, status: string, message: unknown) => ({
+  status: code,
+  body: { error: { code, message, status } },
+  by: null,
+});
+const unknownKey = { authorization: 'Bearer sk-nobody-knows-this' };
+
+describe('content.generate: tokens are counted', () => {
+  it.each(['/v1beta/models', '/v1/models', '/models', '/gemini/v1beta/models'])(
+    '200: by the upstream, with what the system says and the tools (%s)',
+    async (base) => {
+      answerWith(200, { totalTokens: 31, promptTokensDetails: [{ modality: 'TEXT', tokenCount: 31 }] });
+      const asked = { contents: CONTENTS, systemInstruction: { parts: [{ text: 'Be brief.' }] }, tools: [{}] };
+      const generateContentRequest = { model: 'models/team/flash', ...asked };
+      expect(await call('POST', `${base}/team/flash:countTokens`, { generateContentRequest })).toEqual({
+        status: 200,
+        body: { totalTokens: 31 },
+        by: 'upstream',
+      });
+      expect(sentUp()).toEqual({
+        path: '/v1beta/models/gemini-2.5-flash:countTokens',
+        key: CREDENTIAL,
+        body: { generateContentRequest: { ...asked, model: 'models/gemini-2.5-flash' } },
+      });
+    },
+  );
+
+  it('200: by an upstream of another dialect, in its words', async () => {
+    answerWith(200, { input_tokens: 17 });
+    const asked = { contents: CONTENTS, generationConfig: { maxOutputTokens: 5 } };
+    expect(await call('POST', '/v1beta/models/claude:countTokens', asked)).toMatchObject({
+      body: { totalTokens: 17 },
+      by: 'upstream',
+    });
+    expect(sentUp()).toEqual({
+      path: '/v1/messages/count_tokens',
+      key: CREDENTIAL,
+      body: {
+        model: 'claude-sonnet-4-5',
+        messages: [{ role: 'user', content: [{ type: 'text', text: 'x'.repeat(35) }] }],
+      },
+    });
+    answerWith(200, { totalTokens: 19 });
+    const message = { model: 'team/flash', system: 'Be brief.', messages: [{ role: 'user', content: 'Hello' }] };
+    expect(await call('POST', '/v1/messages/count_tokens', message)).toMatchObject({
+      body: { input_tokens: 19 },
+      by: 'upstream',
+    });
+    expect(sentUp().body).toEqual({
+      generateContentRequest: {
+        model: 'models/gemini-2.5-flash',
+        systemInstruction: { parts: [{ text: 'Be brief.' }] },
+        contents: [{ role: 'user', parts: [{ text: 'Hello' }] }],
+      },
+    });
+  });
+
+  it.each([
+    [500, { error: { code: 500, message: 'x', status: 'INTERNAL' } }],
+    [404, { detail: 'Not Found' }],
+    [200, { tokens: 7 }],
+  ])('200: an estimate where the upstream answers %i %j', async (status, body) => {
+    answerWith(status, body);
+    expect(await call('POST', '/v1beta/models/team/flash:countTokens', { contents: CONTENTS })).toEqual({
+      status: 200,
+      body: { totalTokens: 14 },
+      by: 'estimate',
+    });
+  });
+
+  it('200: an estimate where the provider does not count', async () => {
+    expect(await call('POST', '/v1beta/models/demo:countTokens', { contents: CONTENTS })).toEqual({
+      status: 200,
+      body: { totalTokens: 14 },
+      by: 'estimate',
+    });
+  });
+
+  it('400, 403, 404: nothing to count, a model that is not of the key, one that nobody has', async () => {
+    expect(await call('POST', '/v1beta/models/demo:countTokens', {})).toEqual(
+      refusal(400, 'INVALID_ARGUMENT', "/countTokens: Missing required parameter: 'contents'."),
+    );
+    const key = { authorization: `Bearer ${await keyOf({ models: ['demo'] })}` };
+    expect(await call('POST', '/v1beta/models/claude:countTokens', { contents: CONTENTS }, key)).toEqual(
+      refusal(403, 'PERMISSION_DENIED', expect.stringContaining("The requested model 'claude' is not available")),
+    );
+    expect(await call('POST', '/v1beta/models/nothing:countTokens', { contents: CONTENTS })).toEqual(
+      refusal(404, 'NOT_FOUND', expect.stringContaining('Invalid model name passed in model=nothing')),
+    );
+    answerWith(404, { error: { code: 404, message: 'models/x is not found', status: 'NOT_FOUND' } });
+    expect(await call('POST', '/v1beta/models/team/flash:countTokens', { contents: CONTENTS })).toEqual(
+      refusal(404, 'NOT_FOUND', expect.stringContaining('models/x is not found')),
+    );
+  });
+});
+
+const FLASH = {
+  name: 'models/team/flash',
+  version: '001',
+  displayName: 'team/flash',
+  inputTokenLimit: 1_048_576,
+  outputTokenLimit: expect.any(Number),
+  supportedGenerationMethods: ['generateContent', 'countTokens'],
+};
+
+describe('content.models', () => {
+  const listed = (names: readonly string[], rest: object = {}) => ({
+    status: 200,
+    body: { models: names.map((name) => expect.objectContaining({ name: `models/${name}` })), ...rest },
+    by: null,
+  });
+
+  it.each(['/v1beta/models', '/gemini/v1beta/models'])(
+    'content.models 200: all that can be called (%s)',
+    async (path) => {
+      const { status, body } = await call('GET', path);
+      expect(status).toBe(200);
+      expect(body).toEqual({
+        models: [
+          FLASH,
+          expect.objectContaining({ name: 'models/claude' }),
+          expect.objectContaining({ name: 'models/vectors', supportedGenerationMethods: [] }),
+          expect.objectContaining({ name: 'models/demo' }),
+        ],
+      });
+    },
+  );
+
+  it('content.models 200: by the page, and only what the key may call; the key in the query', async () => {
+    const first = await call('GET', '/v1beta/models?pageSize=3');
+    const { nextPageToken } = first.body as { readonly nextPageToken: string };
+    expect(first).toEqual(listed(['team/flash', 'claude', 'vectors'], { nextPageToken: expect.any(String) }));
+    expect(await call('GET', `/v1beta/models?pageSize=3&pageToken=${nextPageToken}`)).toEqual(listed(['demo']));
+    const key = await keyOf({ models: ['demo'] });
+    const response = await fetch(`${app.url}/v1beta/models?key=${key}`);
+    expect(await response.json()).toEqual(listed(['demo']).body);
+  });
+
+  it('content.models 400: a page of no size, or that follows none', async () => {
+    const of = (parameter: string, wanted: string) =>
+      refusal(400, 'INVALID_ARGUMENT', `/models: Invalid value for parameter '${parameter}': it must be ${wanted}.`);
+    expect(await call('GET', '/v1beta/models?pageSize=-1')).toEqual(of('pageSize', 'a whole number'));
+    expect(await call('GET', '/v1beta/models?pageToken=x')).toEqual(of('pageToken', 'one that a list gave'));
+  });
+
+  it('content.models 401, content.model 401: a key nobody knows', async () => {
+    for (const path of ['/v1beta/models', '/v1beta/models/demo'])
+      expect(await call('GET', path, undefined, unknownKey)).toEqual(
+        refusal(401, 'UNAUTHENTICATED', expect.stringMatching(/^Authentication Error, Invalid proxy server token/)),
+      );
+  });
+});
+
+describe('content.model', () => {
+  it.each(['/v1beta/models/team/flash', '/gemini/v1beta/models/team%2Fflash'])(
+    'content.model 200: one of them (%s)',
+    async (path) => {
+      expect(await call('GET', path)).toEqual({ status: 200, body: FLASH, by: null });
+    },
+  );
+
+  it('content.model 404: one that is not there is like one that the key may not call', async () => {
+    const message = (name: string) => `The model "${name}" does not exist or you do not have access to it.`;
+    const key = { authorization: `Bearer ${await keyOf({ models: ['demo'] })}` };
+    for (const [name, headers] of [
+      ['nothing', {}],
+      ['claude', key],
+    ] as const)
+      expect(await call('GET', `/v1beta/models/${name}`, undefined, headers)).toEqual(
+        refusal(404, 'NOT_FOUND', message(name)),
+      );
+  });
+});
