@@ -69,6 +69,17 @@ export const traceWriter: Access = {
   },
 };
 
+/** Every credential that may write; what it may take out is its own, an administrator's everything. */
+export const traceEraser: Access = {
+  name: 'traceEraser',
+  description: 'Every key that is not read-only, for the traces it sent itself; proxy administrators for all.',
+  check(caller) {
+    const { role } = known(caller);
+    if (role === 'proxy_admin_viewer' || role === 'internal_user_viewer')
+      throw new Forbidden('Read-only keys cannot remove or redact traces.', 'proxy_admin');
+  },
+};
+
 /** Every credential; which files and batches it sees is the visibility of their owners. */
 export const objectReader: Access = {
   name: 'objectReader',

@@ -226,8 +226,11 @@ async function lookUpTrace(scope: Scope, address: TraceAddress): Promise<Trace |
   return assembleTrace(summaries, spans);
 }
 
-/** Ids that cannot exist are not looked up. */
-async function visibleSummaries(scope: Scope, { traceId, traceRef }: TraceAddress): Promise<readonly TraceSummary[]> {
+/** The summaries that are meant and that the caller may see. Ids that cannot exist are not looked up. */
+export async function visibleSummaries(
+  scope: Scope,
+  { traceId, traceRef }: TraceAddress,
+): Promise<readonly TraceSummary[]> {
   const wanted = traceId.toLowerCase();
   const ref = traceRef === '' ? null : traceRef;
   if (!TRACE_ID.test(wanted) || (ref !== null && !TRACE_REF.test(ref))) return [];

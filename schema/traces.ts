@@ -106,6 +106,12 @@ TraceType.implement({
         description: 'The team whose key sent it; empty when the key has none.',
         resolve: ({ summary }) => summary.owner.teamId,
       }),
+      redactedAt: t.field({
+        type: 'DateTime',
+        nullable: true,
+        description: 'When its texts were taken out; null for a trace that has them.',
+        resolve: ({ summary }) => summary.redactedAt,
+      }),
       spanCount: count('spanCount', 'How many spans it has.'),
       agentNames: t.stringList({
         description: 'Names of its agents, sorted.',

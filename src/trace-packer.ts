@@ -12,7 +12,7 @@ import { declaredSize, packExport, payloadAt, withoutSpans } from './trace-packi
 export type PackingTask =
   | { readonly kind: 'pack'; readonly sent: SentExport }
   | { readonly kind: 'payload'; readonly body: ExportBody; readonly at: number; readonly owner: Owner }
-  | { readonly kind: 'without'; readonly body: ExportBody; readonly places: readonly number[] };
+  | { readonly kind: 'without'; readonly body: ExportBody; readonly traceIds: readonly string[] };
 
 export type PackingFailure =
   | { readonly kind: 'too large'; readonly message: string; readonly limit: number }
@@ -79,9 +79,9 @@ export function createTracePacker({
       if (body.bytes.length <= MOST_BYTES_HERE) return payloadAt(body, at, owner, limits.valueBytes);
       return pool.run({ kind: 'payload', body, at, owner }, body.bytes.length);
     },
-    async without(body, places): Promise<ExportBody> {
-      if (body.bytes.length <= MOST_BYTES_HERE) return withoutSpans(body, places);
-      return pool.run({ kind: 'without', body, places }, body.bytes.length);
+    async without(body, traceIds): Promise<ExportBody> {
+      if (body.bytes.length <= MOST_BYTES_HERE) return withoutSpans(body, traceIds);
+      return pool.run({ kind: 'without', body, traceIds }, body.bytes.length);
     },
     close: () => pool.close(),
   };

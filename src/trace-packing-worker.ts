@@ -20,7 +20,7 @@ function perform(task: PackingTask): unknown {
     case 'payload':
       return payloadAt(task.body, task.at, task.owner, limits.valueBytes);
     case 'without':
-      return withoutSpans(task.body, task.places);
+      return withoutSpans(task.body, task.traceIds);
   }
 }
 

@@ -45,9 +45,9 @@ export function payloadAt(body: ExportBody, at: number, owner: Owner, valueBytes
   return readPayload(raw, owner, valueBytes);
 }
 
-/** A body that was packed before, with nothing left of the spans at these places. */
-export function withoutSpans(body: ExportBody, places: readonly number[]): ExportBody {
-  const blanked = blankSpans(open(body), body.format, places);
+/** A body that was packed before, with nothing left of the spans of these traces. */
+export function withoutSpans(body: ExportBody, traceIds: readonly string[]): ExportBody {
+  const blanked = blankSpans(open(body), body.format, traceIds);
   return { format: body.format, compression: 'zstd', bytes: deflate(blanked) };
 }
 

@@ -32,6 +32,8 @@ export interface Delivery<Event> {
  */
 export interface Bus {
   publish<Topic extends keyof Topics>(topic: Topic, event: Topics[Topic]): void;
+  /** Events of which this holds are told to nobody any more: neither to who has yet to read them, nor to who comes back. */
+  withdraw<Topic extends keyof Topics>(topic: Topic, unwanted: (event: Topics[Topic]) => boolean): void;
   /**
    * Ends when the consumer returns, the signal fires, or the process drains. With `after`, the id of an event, first
    * delivers what came behind it. Throws Conflict when that is no longer kept: a topic keeps its latest few hundred

@@ -49,6 +49,10 @@ class Feed<Event> implements AsyncIterableIterator<Delivery<Event>> {
     this.#queue.push(told);
   }
 
+  drop(unwanted: (event: Event) => boolean): void {
+    this.#queue = this.#queue.filter(({ event }) => !unwanted(event));
+  }
+
   next(): Promise<IteratorResult<Delivery<Event>>> {
     const told = this.#queue.shift();
     if (told !== undefined) return Promise.resolve({ done: false, value: this.#delivery(told) });
@@ -92,13 +96,19 @@ interface Subscription<Event> {
 class Channel<Event> {
   readonly subscriptions = new Set<Subscription<Event>>();
   /** The latest events; each stands where its place, modulo their number, says. */
-  readonly #kept: Told<Event>[] = [];
+  readonly #kept: (Told<Event> | undefined)[] = [];
   #told = 0;
 
   publish(event: Event): void {
     const told: Told<Event> = { event, place: this.#told++, delivery: null };
     this.#kept[told.place % KEPT_EVENTS] = told;
     for (const { feed, wanted } of this.subscriptions) if (wanted(event)) feed.push(told);
+  }
+
+  withdraw(unwanted: (event: Event) => boolean): void {
+    for (const [at, told] of this.#kept.entries())
+      if (told !== undefined && unwanted(told.event)) this.#kept[at] = undefined;
+    for (const { feed } of this.subscriptions) feed.drop(unwanted);
   }
 
   /** Delivers again what came behind a place; false when that is not kept. */
@@ -132,6 +142,7 @@ export function createBus({ queueLimit = QUEUE_LIMIT }: { readonly queueLimit?: 
 
   return {
     publish: (topic, event) => channels[topic].publish(event),
+    withdraw: (topic, unwanted) => channels[topic].withdraw(unwanted),
     subscribe(topic, { wanted = () => true, after = null, signal }) {
       const channel = channels[topic];
       const abort = (): void => feed.close();

@@ -191,6 +191,7 @@ export async function openGraph(
           reads.findBySpans += 1;
           return (options.spend ?? []).filter(({ traceId, spanId }) => spanKeys.includes(`${traceId}:${spanId}`));
         },
+        forgetErrors: async () => {},
         totalOf: async () => ZERO_USD,
       },
       catalogReleases: { all: async () => [], put: async () => {}, remove: async () => {} },

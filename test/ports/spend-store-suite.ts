@@ -128,6 +128,21 @@ export function spendStoreSuite(engine: Engine): void {
       expect(await Promise.all(['x', 'y'].map((hash) => other.totalOf(hash)))).toEqual([120n, 200n]);
     });
 
+    it('takes the error texts out of the rows of a trace, and leaves everything else', async () => {
+      const error = { code: 'UPSTREAM_FAILED', message: 'you said: secret' };
+      const mine = aSpendRow({ error });
+      const others = aSpendRow({ id: 'call-2', keyHash: 'b'.repeat(64), error });
+      const elsewhere = aSpendRow({ id: 'call-3', traceId: traceId(2), error });
+      await spend.append([mine, others, elsewhere]);
+      await spend.forgetErrors([mine]);
+      await spend.forgetErrors([]);
+      expect(byId(await spend.findBySpans([keyOf(mine), keyOf(elsewhere)]))).toEqual([
+        { ...mine, error: { code: 'UPSTREAM_FAILED', message: '' } },
+        others,
+        elsewhere,
+      ]);
+    });
+
     it('keeps what text columns cannot hold as the replacement character', async () => {
       await spend.append([aSpendRow({ callId: 'a\0b\uD800', error: { code: '\0', message: 'x\0' } })]);
       const [row] = await spend.findBySpans([keyOf(aSpendRow())]);

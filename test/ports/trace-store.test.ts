@@ -1,4 +1,5 @@
 import { ENGINES } from './engines.ts';
+import { traceRemovalSuite } from './trace-removal-suite.ts';
 import { traceStoreExportSuite } from './trace-store-export-suite.ts';
 import { traceStoreFactsSuite } from './trace-store-facts-suite.ts';
 import { traceStoreLoadSuite } from './trace-store-load-suite.ts';
@@ -8,5 +9,6 @@ for (const engine of ENGINES) {
   traceStoreSuite(engine);
   traceStoreExportSuite(engine);
   traceStoreFactsSuite(engine);
+  traceRemovalSuite(engine);
   traceStoreLoadSuite(engine);
 }

@@ -169,5 +169,17 @@ export function createMemoryTraceStore(bodies?: BodyReader): TraceStore {
       for (const { traceRef } of old) traces.delete(traceRef);
       return old.length;
     },
+    remove: async (keys) => keys.filter(({ traceRef }) => traces.delete(traceRef)).length,
+    async redact(keys, at) {
+      const nothing = { input: '', output: '', attributes: {}, resourceAttributes: {}, events: [], links: [] };
+      return keys.flatMap(({ traceRef }) => {
+        const stored = traces.get(traceRef);
+        if (stored === undefined) return [];
+        for (const [id, span] of stored.spans)
+          stored.spans.set(id, { ...span, ...nothing, inputPreview: '', error: null, source: null });
+        stored.summary = { ...stored.summary, inputPreview: '', source: null, redactedAt: at };
+        return [stored.summary];
+      });
+    },
   };
 }

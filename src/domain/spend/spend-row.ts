@@ -39,6 +39,8 @@ export interface SpendStore {
   append(rows: readonly SpendRow[]): Promise<void>;
   /** The rows of these spans, in no particular order. `spanKeys` are `traceId:spanId`. */
   findBySpans(spanKeys: readonly string[]): Promise<readonly SpendRow[]>;
+  /** Takes the error texts out of the rows of these traces; their codes stay. */
+  forgetErrors(traces: readonly Pick<SpendRow, 'traceId' | 'keyHash'>[]): Promise<void>;
   /** What a key has spent, exact. */
   totalOf(keyHash: string): Promise<Usd>;
 }

@@ -61,6 +61,6 @@ export interface ExportPacker {
 export interface BodyReader {
   /** The payload of the span at this place; `owner` is who sent it. */
   payload(body: ExportBody, at: number, owner: Owner): Promise<SpanPayload>;
-  /** The body with nothing left of the spans at these places. All others keep their places. */
-  without(body: ExportBody, places: readonly number[]): Promise<ExportBody>;
+  /** The body with nothing left of the spans of these traces. All others keep their places. */
+  without(body: ExportBody, traceIds: readonly string[]): Promise<ExportBody>;
 }

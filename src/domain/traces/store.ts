@@ -44,4 +44,12 @@ export interface TraceStore {
    * many. A small step: others are served in between. Nothing is left of what is removed, not even inside of a body.
    */
   forget(beforeMs: number, most: number): Promise<number>;
+  /** Removes these traces at once, likewise; resolves to how many there were. Callers pass traces they may remove. */
+  remove(traces: readonly TraceKey[]): Promise<number>;
+  /**
+   * Takes out of these traces all that was said in them: inputs, outputs, attributes, events, links, previews, error
+   * texts, where they were asked for. Names, times, counts and costs stay. Spans that come later are kept as they come.
+   * Resolves to the summaries as they are then.
+   */
+  redact(traces: readonly TraceKey[], at: Date): Promise<readonly TraceSummary[]>;
 }

@@ -1,11 +1,21 @@
 import { sql, type Kysely } from 'kysely';
 import { ZERO_USD, type Usd } from '../../domain/money.ts';
 import type { SpendRow, SpendStore } from '../../domain/spend/spend-row.ts';
+import { storable } from '../../domain/storable.ts';
 import type { Database } from '../database.ts';
 import { isDuplicate } from '../faults.ts';
 import { KeySpendEntity } from '../entities/key-spend.ts';
 import { SpendRowEntity } from '../entities/spend-row.ts';
-import { type EncodedRow, encodeRow, everyColumn, insertionInto, type RowTable, rowTable, tuplesIn } from '../rows.ts';
+import {
+  type EncodedRow,
+  encodeRow,
+  everyColumn,
+  insertionInto,
+  type RowTable,
+  rowTable,
+  textsIn,
+  tuplesIn,
+} from '../rows.ts';
 import type { Tables } from '../tables.ts';
 import { transaction } from '../transaction.ts';
 import { costsByKey, spendRowOf, type StoredRow, storedRowOf } from './spend-rows.ts';
@@ -111,6 +121,32 @@ export function createSpendStore({ orm, flavour, inFlight }: Database): SpendSto
           .$castTo<StoredRow>()
           .execute();
         return rows.map(spendRowOf);
+      }),
+    forgetErrors: (traces) =>
+      inFlight.run(async () => {
+        if (traces.length === 0) return;
+        const keys = tuplesIn(
+          flavour,
+          2,
+          traces.map(({ traceId, keyHash }) => [storable(traceId), storable(keyHash)]),
+        );
+        // The ids once more on their own: they begin the key of the table.
+        await transaction(orm, (db) =>
+          db
+            .updateTable('spend_row')
+            .set({ error_message: null })
+            .where(
+              'trace_id',
+              'in',
+              textsIn(
+                flavour,
+                traces.map(({ traceId }) => storable(traceId)),
+              ),
+            )
+            .where(sql`(trace_id, key_hash)`, 'in', keys)
+            .where('error_message', 'is not', null)
+            .execute(),
+        );
       }),
     totalOf: (keyHash) =>
       inFlight.run(async () => {

@@ -1,5 +1,5 @@
 import { sql, type Kysely } from 'kysely';
-import type { ExportBody } from '../../domain/traces/packed.ts';
+import type { BodyReader, ExportBody } from '../../domain/traces/packed.ts';
 import { addTally, type TraceIdentity, type TraceSummary } from '../../domain/traces/trace.ts';
 import type { Database } from '../database.ts';
 import { isDuplicate } from '../faults.ts';
@@ -49,6 +49,7 @@ function byKey(left: TraceIdentity, right: TraceIdentity): number {
 export function createTraceIngest(
   { orm, flavour, inFlight }: Database,
   tables: TraceTables,
+  bodies: BodyReader | undefined,
 ): (jobs: readonly IngestJob[]) => Promise<readonly (readonly TraceSummary[])[]> {
   const newSummary = tableWithout(tables.summary, 'trace_no');
   const replaced = sql.join(
@@ -122,6 +123,15 @@ export function createTraceIngest(
     return new Map([...known].map(([traceRef, { traceNo }]) => [traceRef, stored.get(traceNo) ?? new Set<string>()]));
   }
 
+  /** A body without traces it brings nothing new of: who removes one of those would not find it here. */
+  async function onlyNew({ parts }: IngestJob, body: ExportBody, fresh: readonly IngestPart[]): Promise<ExportBody> {
+    const held = new Set(fresh.map(({ identity }) => identity.traceId));
+    const known = parts.flatMap(({ identity: { traceId } }) => (held.has(traceId) ? [] : [traceId]));
+    if (known.length === 0) return body;
+    if (bodies === undefined) throw new Error('The store was opened without a reader of bodies.');
+    return bodies.without(body, known);
+  }
+
   /** Keeps the body of an export that brought something new; gives its number. */
   async function storeBody(db: Kysely<Tables>, body: ExportBody, heldBy: number): Promise<string> {
     const { format, compression, bytes } = body;
@@ -153,9 +163,10 @@ export function createTraceIngest(
     const numbers = await storeSummaries(db, intoSummaries, [...grown.values()].map(summaryRowOf));
     const groups = [];
     for (const [position, parts] of fresh.entries()) {
-      const body = jobs[position]?.body ?? null;
+      const job = jobs[position];
       const heldBy = parts.reduce((total, { spanIds }) => total + spanIds.length, 0);
-      const bodyNo = body === null || heldBy === 0 ? null : await storeBody(db, body, heldBy);
+      const bodyNo =
+        !job?.body || heldBy === 0 ? null : await storeBody(db, await onlyNew(job, job.body, parts), heldBy);
       for (const { identity, rows } of parts)
         groups.push(spanGroup(numbers.get(identity.traceRef) ?? 'null', bodyNo, rows));
     }

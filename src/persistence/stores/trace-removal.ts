@@ -1,53 +1,96 @@
 import { type Kysely, sql } from 'kysely';
+import { payloadText } from '../../domain/traces/span-rows.ts';
 import type { BodyReader, ExportBody } from '../../domain/traces/packed.ts';
+import type { TraceKey } from '../../domain/traces/store.ts';
 import type { Database } from '../database.ts';
-import { numbersIn } from '../rows.ts';
+import { numbersIn, tuplesIn } from '../rows.ts';
 import type { Tables } from '../tables.ts';
 import { transaction } from '../transaction.ts';
 
 /** What stays free for what comes next, and the most that is given back in one step, in bytes. */
 const FREE_BYTES = 16 << 20;
 const STEP_BYTES = 4 << 20;
+/** What is left of a payload whose texts were taken out. */
+const NOTHING = payloadText({ input: '', output: '', attributes: {}, resourceAttributes: {}, events: [], links: [] });
 
-/** Removes traces for good. See `TraceStore.forget` for what that means. */
-export function createTraceRemoval(
-  { orm, flavour }: Database,
-  bodies: BodyReader | undefined,
-): (beforeMs: number, most: number) => Promise<number> {
-  /** The oldest traces, so that nobody else can change them; those that somebody is changing now are left alone. */
-  async function takeOldest(db: Kysely<Tables>, beforeMs: number, most: number): Promise<readonly string[]> {
-    const rows = await db
-      .selectFrom('trace_summary')
-      .select(sql<string>`cast(trace_no as text)`.as('number'))
+/** A trace by its number, so that nobody else can change it. */
+interface TakenTrace {
+  readonly number: string;
+  readonly trace_id: string;
+}
+
+/** How many spans of which traces point into a body. */
+interface Held {
+  count: number;
+  readonly traceIds: string[];
+}
+
+/** Takes traces, or their texts, out for good. See `TraceStore` for what that means. */
+export interface TraceRemoval {
+  forget(beforeMs: number, most: number): Promise<number>;
+  remove(traces: readonly TraceKey[]): Promise<number>;
+  redact(traces: readonly TraceKey[], atMs: number): Promise<void>;
+}
+
+export function createTraceRemoval({ orm, flavour }: Database, bodies: BodyReader | undefined): TraceRemoval {
+  const taking = (db: Kysely<Tables>) =>
+    db.selectFrom('trace_summary').select([sql<string>`cast(trace_no as text)`.as('number'), 'trace_id']);
+
+  /** The oldest traces; those that somebody is changing now are left alone. */
+  const takeOldest = (db: Kysely<Tables>, beforeMs: number, most: number): Promise<readonly TakenTrace[]> =>
+    taking(db)
       .where('start_ms', '<', beforeMs)
       .orderBy('trace_summary.start_ms')
       .limit(most)
       .$if(flavour === 'postgresql', (query) => query.forUpdate().skipLocked())
       .execute();
-    return rows.map(({ number }) => number);
-  }
 
-  /** Which places of which bodies these traces hold. */
-  async function placesOf(
+  /** These traces, in the order in which others lock them; those that are not there are left out. */
+  const takeThese = (db: Kysely<Tables>, traces: readonly TraceKey[]): Promise<readonly TakenTrace[]> =>
+    taking(db)
+      .where(
+        sql`(trace_id, trace_ref)`,
+        'in',
+        tuplesIn(
+          flavour,
+          2,
+          traces.map(({ traceId, traceRef }) => [traceId, traceRef]),
+        ),
+      )
+      .orderBy('trace_summary.trace_id')
+      .orderBy('trace_summary.trace_ref')
+      .$if(flavour === 'postgresql', (query) => query.forUpdate())
+      .execute();
+
+  /** What these traces hold of which bodies. */
+  async function heldBy(
     db: Kysely<Tables>,
-    numbers: readonly string[],
-  ): Promise<readonly (readonly [bodyNo: string, places: readonly number[]])[]> {
+    taken: readonly TakenTrace[],
+  ): Promise<readonly (readonly [bodyNo: string, held: Held])[]> {
+    const idOf = new Map(taken.map(({ number, trace_id: traceId }) => [number, traceId]));
     const rows = await db
       .selectFrom('span')
-      .select([sql<string>`cast(body_no as text)`.as('body'), 'body_at'])
-      .where('trace_no', 'in', numbersIn(flavour, numbers))
+      .select([sql<string>`cast(body_no as text)`.as('body'), sql<string>`cast(trace_no as text)`.as('number')])
+      .select((eb) => eb.fn.countAll<number | string>().as('count'))
+      .where('trace_no', 'in', numbersIn(flavour, [...idOf.keys()]))
       .where('body_no', 'is not', null)
+      .groupBy(['span.body_no', 'span.trace_no'])
       .orderBy('span.body_no')
       .execute();
-    const places = new Map<string, number[]>();
-    for (const { body, body_at: at } of rows) places.set(body, [...(places.get(body) ?? []), at ?? 0]);
-    return [...places];
+    const held = new Map<string, Held>();
+    for (const { body, number, count } of rows) {
+      const of = held.get(body) ?? { count: 0, traceIds: [] };
+      of.count += Number(count);
+      of.traceIds.push(idOf.get(number) ?? '');
+      held.set(body, of);
+    }
+    return [...held];
   }
 
-  /** A body nobody points into goes; from one that others still need, these spans are taken out. */
-  async function release(db: Kysely<Tables>, bodyNo: string, places: readonly number[]): Promise<void> {
+  /** A body nobody points into goes; from one that others still need, these traces are taken out. */
+  async function release(db: Kysely<Tables>, bodyNo: string, { count, traceIds }: Held): Promise<void> {
     const held = await sql<{ held_by: number }>`
-      update export_body set held_by = held_by - ${places.length} where body_no = ${bodyNo} returning held_by
+      update export_body set held_by = held_by - ${count} where body_no = ${bodyNo} returning held_by
     `.execute(db);
     if ((held.rows[0]?.held_by ?? 0) <= 0) {
       await db.deleteFrom('export_body').where('body_no', '=', bodyNo).execute();
@@ -59,7 +102,7 @@ export function createTraceRemoval(
       .where('body_no', '=', bodyNo)
       .executeTakeFirstOrThrow();
     if (bodies === undefined) throw new Error('The store was opened without a reader of bodies.');
-    const { compression, bytes } = await bodies.without(body, places);
+    const { compression, bytes } = await bodies.without(body, traceIds);
     await db
       .updateTable('export_body')
       .set({ compression, bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) })
@@ -69,6 +112,7 @@ export function createTraceRemoval(
 
   /** SQLite's file shrinks only when told to, and only where it was made with that in mind. */
   async function giveSpaceBack(): Promise<void> {
+    if (flavour !== 'sqlite') return;
     const db = orm.em.fork().getKysely<Tables>();
     const { rows } = await sql<{ free: number; bytes: number }>`
       select freelist_count as free, page_size as bytes from pragma_freelist_count, pragma_page_size`.execute(db);
@@ -77,17 +121,50 @@ export function createTraceRemoval(
     await sql`pragma incremental_vacuum(${sql.lit(STEP_BYTES / page.bytes)})`.execute(db);
   }
 
-  return async (beforeMs, most) => {
-    const removed = await transaction(orm, async (db) => {
-      const numbers = await takeOldest(db, beforeMs, most);
-      if (numbers.length === 0) return 0;
-      const held = await placesOf(db, numbers);
-      await db.deleteFrom('span').where('trace_no', 'in', numbersIn(flavour, numbers)).execute();
-      await db.deleteFrom('trace_summary').where('trace_no', 'in', numbersIn(flavour, numbers)).execute();
-      for (const [bodyNo, places] of held) await release(db, bodyNo, places);
-      return numbers.length;
-    });
-    if (flavour === 'sqlite') await giveSpaceBack();
-    return removed;
+  async function removeTaken(db: Kysely<Tables>, taken: readonly TakenTrace[]): Promise<number> {
+    if (taken.length === 0) return 0;
+    const numbers = numbersIn(
+      flavour,
+      taken.map(({ number }) => number),
+    );
+    const held = await heldBy(db, taken);
+    await db.deleteFrom('span').where('trace_no', 'in', numbers).execute();
+    await db.deleteFrom('trace_summary').where('trace_no', 'in', numbers).execute();
+    for (const [bodyNo, of] of held) await release(db, bodyNo, of);
+    return taken.length;
+  }
+
+  return {
+    async forget(beforeMs, most) {
+      const removed = await transaction(orm, async (db) => removeTaken(db, await takeOldest(db, beforeMs, most)));
+      await giveSpaceBack();
+      return removed;
+    },
+    async remove(traces) {
+      const removed = await transaction(orm, async (db) => removeTaken(db, await takeThese(db, traces)));
+      await giveSpaceBack();
+      return removed;
+    },
+    redact: (traces, atMs) =>
+      transaction(orm, async (db) => {
+        const taken = await takeThese(db, traces);
+        if (taken.length === 0) return;
+        const numbers = numbersIn(
+          flavour,
+          taken.map(({ number }) => number),
+        );
+        const held = await heldBy(db, taken);
+        await db
+          .updateTable('span')
+          .set({ body_no: null, body_at: null, payload: NOTHING, input_preview: '', error: null, source: null })
+          .where('trace_no', 'in', numbers)
+          .execute();
+        await db
+          .updateTable('trace_summary')
+          .set({ input_preview: '', source: null, redacted_ms: atMs })
+          .where('trace_no', 'in', numbers)
+          .execute();
+        for (const [bodyNo, of] of held) await release(db, bodyNo, of);
+      }),
   };
 }

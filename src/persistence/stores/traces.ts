@@ -70,11 +70,11 @@ export function createTraceStore(
   };
   const heads = tableWithout(tables.span, 'trace_no', 'body_no', 'body_at', 'payload');
   const commits = createGroupCommit<IngestJob, readonly TraceSummary[]>({
-    commit: createTraceIngest(database, tables),
+    commit: createTraceIngest(database, tables, bodies),
     limit,
     groupRows: GROUP_ROWS,
   });
-  const forget = createTraceRemoval(database, bodies);
+  const removal = createTraceRemoval(database, bodies);
   const reading = (): Kysely<Tables> => orm.em.fork().getKysely<Tables>({ type: 'read' });
   const summaries = (visibility: Visibility) =>
     reading()
@@ -189,7 +189,16 @@ export function createTraceStore(
       );
       return found ? { ...spanHeadOf(found.trace_id, found), ...(await payloadOf(found)) } : null;
     },
-    forget: (beforeMs, most) => inFlight.run(() => forget(beforeMs, most)),
+    forget: (beforeMs, most) => inFlight.run(() => removal.forget(beforeMs, most)),
+    remove: (keys) => inFlight.run(() => removal.remove(keys)),
+    redact: (keys, at) =>
+      inFlight.run(async () => {
+        await removal.redact(keys, at.getTime());
+        const rows = await summaries({ kind: 'all' })
+          .where(sql`(trace_id, trace_ref)`, 'in', tuplesIn(flavour, 2, keys.map(keyOfTrace)))
+          .execute();
+        return rows.map(summaryOf);
+      }),
     idle: () => commits.idle(),
   };
 }

@@ -822,6 +822,28 @@ export type TraceAgentsQueryVariables = Exact<{
 
 export type TraceAgentsQuery = { agents: Array<{ name: string, traces: number, failed: number, lastTraceAt: string }> };
 
+export type DeleteTraceMutationVariables = Exact<{
+  id: string | number;
+  ref?: string | number | null | undefined;
+}>;
+
+
+export type DeleteTraceMutation = { deleteTrace:
+    | { __typename: 'DeletedTrace', traceId: string, traces: number }
+    | { __typename: 'NotFoundError', code: ErrorCode, message: string }
+   };
+
+export type RedactTraceMutationVariables = Exact<{
+  id: string | number;
+  ref?: string | number | null | undefined;
+}>;
+
+
+export type RedactTraceMutation = { redactTrace:
+    | { __typename: 'NotFoundError', code: ErrorCode, message: string }
+    | { __typename: 'RedactedTrace', traces: Array<{ traceId: string, traceRef: string, name: string, inputPreview: string, spanCount: number, redactedAt: string | null, spans: Array<{ spanId: string, inputPreview: string, error: string | null }> | null }> }
+   };
+
 export type TraceSearchQueryVariables = Exact<{
   filter?: TraceFilter | null | undefined;
   orderBy?: TraceOrder | null | undefined;
@@ -1654,6 +1676,47 @@ export const TraceAgentsDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<TraceAgentsQuery, TraceAgentsQueryVariables>;
+export const DeleteTraceDocument = new TypedDocumentString(`
+    mutation DeleteTrace($id: ID!, $ref: ID) {
+  deleteTrace(id: $id, ref: $ref) {
+    __typename
+    ... on DeletedTrace {
+      traceId
+      traces
+    }
+    ... on UserError {
+      code
+      message
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<DeleteTraceMutation, DeleteTraceMutationVariables>;
+export const RedactTraceDocument = new TypedDocumentString(`
+    mutation RedactTrace($id: ID!, $ref: ID) {
+  redactTrace(id: $id, ref: $ref) {
+    __typename
+    ... on RedactedTrace {
+      traces {
+        traceId
+        traceRef
+        name
+        inputPreview
+        spanCount
+        redactedAt
+        spans {
+          spanId
+          inputPreview
+          error
+        }
+      }
+    }
+    ... on UserError {
+      code
+      message
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<RedactTraceMutation, RedactTraceMutationVariables>;
 export const TraceSearchDocument = new TypedDocumentString(`
     query TraceSearch($filter: TraceFilter, $orderBy: TraceOrder, $first: Int, $after: String, $from: DateTime) {
   traces(

@@ -27,6 +27,20 @@ describe('the bus', () => {
     expect(idOf((await some.next()).value.event)).toBe('b');
   });
 
+  it('tells withdrawn events to nobody any more', async () => {
+    const bus = createBus();
+    const behind = bus.subscribe('trace', {});
+    for (const id of ['a', 'b', 'a', 'c']) bus.publish('trace', change(id));
+    const first = await behind.next();
+    bus.withdraw('trace', (event) => idOf(event) === 'a');
+    bus.publish('trace', change('a'));
+    const back = bus.subscribe('trace', { after: first.value.id });
+    for (const feed of [behind, back]) {
+      const told = [await feed.next(), await feed.next(), await feed.next()];
+      expect(told.map(({ value }) => idOf(value.event))).toEqual(['b', 'c', 'a']);
+    }
+  });
+
   it('drops the oldest events of a reader that stalls, tells it how many, and spares the others', async () => {
     const bus = createBus({ queueLimit: 3 });
     const stalled = bus.subscribe('trace', {});

@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../support/start-app.ts';
+import {
+  DeleteTraceDocument,
+  RedactTraceDocument,
+  TraceDocument,
+  type TypedDocumentString,
+} from './generated/graphql.ts';
+
+let app: TestApp;
+const keys = new Map<string, string>();
+beforeAll(async () => {
+  app = await startApp();
+  const drafts = {
+    sender: { team_id: 'team-1' },
+    mate: { team_id: 'team-1' },
+    stranger: { team_id: 'team-2' },
+    viewer: { user_role: 'proxy_admin_viewer' },
+    reader: { user_role: 'internal_user_viewer', team_id: 'team-1' },
+  };
+  for (const [name, draft] of Object.entries(drafts)) {
+    const made: { readonly key: string } = await (await app.call('POST', '/key/generate', draft)).json();
+    keys.set(name, made.key);
+  }
+  keys.set('admin', app.adminKey);
+});
+afterAll(() => app.stop());
+
+const as = (who: string): Record<string, string> => ({ authorization: `Bearer ${keys.get(who)}` });
+
+interface Answer<Data> {
+  readonly data: Data | null;
+  readonly errors?: readonly { readonly message: string; readonly extensions: { readonly code: string } }[];
+}
+
+async function ask<Data, Variables>(
+  who: string,
+  document: TypedDocumentString<Data, Variables>,
+  variables: Variables,
+): Promise<Answer<Data>> {
+  const body = { query: document.toString(), variables };
+  return (await app.call('POST', '/graphql', body, as(who))).json() as Promise<Answer<Data>>;
+}
+
+let traces = 0;
+/** A trace of one span that says something; its id. */
+async function sentBy(who: string): Promise<string> {
+  traces += 1;
+  const traceId = traces.toString(16).padStart(32, '0');
+  const value = { stringValue: 'something said' };
+  const span = {
+    traceId,
+    spanId: '1'.repeat(16),
+    name: 'chat',
+    startTimeUnixNano: '1',
+    endTimeUnixNano: '2',
+    status: { code: 2, message: 'it was said' },
+    attributes: [{ key: 'gen_ai.prompt', value }],
+  };
+  const sent = await app.call('POST', '/v1/traces', { resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] }, as(who));
+  expect(sent.status).toBe(200);
+  return traceId;
+}
+const isThere = async (traceId: string): Promise<boolean> =>
+  (await ask('admin', TraceDocument, { id: traceId })).data?.trace !== null;
+
+const REFUSED = {
+  stranger: { __typename: 'NotFoundError', code: 'NOT_FOUND' },
+  mate: { code: 'FORBIDDEN', message: 'Only the key that sent a trace, and proxy admins, can do this.' },
+  reader: { code: 'FORBIDDEN', message: 'Read-only keys cannot remove or redact traces.' },
+  viewer: { code: 'FORBIDDEN', message: 'Read-only keys cannot remove or redact traces.' },
+} as const;
+
+type Erasing = TypedDocumentString<object, { readonly id: string; readonly ref?: string }>;
+
+describe.each([
+  ['deleteTrace', DeleteTraceDocument as unknown as Erasing],
+  ['redactTrace', RedactTraceDocument as unknown as Erasing],
+] as const)('%s', (name, document) => {
+  const result = (answer: Answer<object>): unknown => (answer.data as Record<string, unknown> | null)?.[name];
+
+  it('is for the key that sent the trace and for administrators', async () => {
+    for (const who of ['sender', 'admin']) {
+      const traceId = await sentBy('sender');
+      const answer = await ask(who, document, { id: traceId.toUpperCase() });
+      expect(answer.errors).toBeUndefined();
+      expect(result(answer)).toMatchObject({ __typename: name === 'deleteTrace' ? 'DeletedTrace' : 'RedactedTrace' });
+    }
+  });
+
+  it.each(['mate', 'reader', 'viewer'] as const)('is refused to %s, and nothing happens', async (who) => {
+    const traceId = await sentBy('sender');
+    const { data, errors } = await ask(who, document, { id: traceId });
+    expect(data).toBeNull();
+    expect(errors?.map(({ message, extensions: { code } }) => ({ code, message }))).toEqual([REFUSED[who]]);
+    const { data: left } = await ask('sender', TraceDocument, { id: traceId });
+    expect(left?.trace).toMatchObject({ inputPreview: 'something said' });
+  });
+
+  it('says the same of a trace that others sent and of one that nobody did', async () => {
+    const traceId = await sentBy('sender');
+    const nobodys = 'f'.repeat(32);
+    for (const id of [traceId, nobodys, 'no id'])
+      expect(result(await ask('stranger', document, { id }))).toEqual({
+        ...REFUSED.stranger,
+        message: `Trace ${id} not found`,
+      });
+    expect(result(await ask('sender', document, { id: traceId, ref: 'another' }))).toMatchObject(REFUSED.stranger);
+    expect(await isThere(traceId)).toBe(true);
+  });
+
+  it('is asked for with a key', async () => {
+    const body = { query: document.toString(), variables: { id: 'f'.repeat(32) } };
+    const answer = await app.call('POST', '/graphql', body, { authorization: '' });
+    const { errors } = (await answer.json()) as Answer<unknown>;
+    expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['UNAUTHENTICATED']);
+  });
+});
+
+it('a removed trace is there for nobody', async () => {
+  const traceId = await sentBy('sender');
+  expect((await ask('sender', DeleteTraceDocument, { id: traceId })).data).toEqual({
+    deleteTrace: { __typename: 'DeletedTrace', traceId, traces: 1 },
+  });
+  expect(await isThere(traceId)).toBe(false);
+  const read = await app.call('GET', `/v1/traces/${traceId}`);
+  expect([read.status, await read.json()]).toEqual([404, { detail: `Trace ${traceId} not found` }]);
+  expect((await ask('sender', DeleteTraceDocument, { id: traceId })).data).toMatchObject({
+    deleteTrace: REFUSED.stranger,
+  });
+});
+
+it('a redacted trace keeps its shape', async () => {
+  const traceId = await sentBy('sender');
+  const { data } = await ask('sender', RedactTraceDocument, { id: traceId });
+  const at = expect.stringMatching(/^\d{4}-\d\d-\d\dT/) as string;
+  const spans = [{ spanId: '1'.repeat(16), inputPreview: '', error: null }];
+  const traceRef = expect.stringMatching(/^[0-9A-F]{64}$/) as string;
+  const redacted = { traceId, traceRef, name: 'chat', inputPreview: '', spanCount: 1, redactedAt: at, spans };
+  expect(data).toEqual({ redactTrace: { __typename: 'RedactedTrace', traces: [redacted] } });
+  const read = await app.call('GET', `/v1/traces/${traceId}/spans/${'1'.repeat(16)}`);
+  expect(await read.json()).toMatchObject({ input: '', output: '', attributes: {} });
+});
+
+it('the call of a trace that is removed at once is removed with it', async () => {
+  const traceId = 'c'.repeat(32);
+  const chat = await app.call(
+    'POST',
+    '/v1/chat/completions',
+    { model: 'demo', messages: [{ role: 'user', content: 'Hello' }] },
+    { traceparent: `00-${traceId}-${'1'.repeat(16)}-01` },
+  );
+  expect(chat.status).toBe(200);
+  await chat.arrayBuffer();
+  expect((await ask('admin', DeleteTraceDocument, { id: traceId })).data).toMatchObject({ deleteTrace: { traces: 1 } });
+  expect(await isThere(traceId)).toBe(false);
+});

@@ -1,0 +1,207 @@
+import { gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { sql } from 'kysely';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { DEFAULT_OTLP_LIMITS } from '../../src/domain/traces/otlp-limits.ts';
+import type { TraceKey, TraceStore } from '../../src/domain/traces/store.ts';
+import type { Database } from '../../src/persistence/database.ts';
+import { SpanEntity } from '../../src/persistence/entities/span.ts';
+import { TraceSummaryEntity } from '../../src/persistence/entities/trace-summary.ts';
+import { everyColumn, rowTable } from '../../src/persistence/rows.ts';
+import type { Tables } from '../../src/persistence/tables.ts';
+import { traceRefOf } from '../../src/persistence/trace-ref.ts';
+import { packExport } from '../../src/trace-packing.ts';
+import { aTracePacker } from '../support/trace-packer.ts';
+import type { Engine, ScratchDatabase } from './engines.ts';
+import { aSpan, OTHER_TEAM_KEY, picos, spanId, START_MS, TEAM_KEY, traceId } from './samples.ts';
+
+const ALL = { kind: 'all' } as const;
+const attribute = (key: string, stringValue: string) => ({ key, value: { stringValue } });
+
+interface Said {
+  readonly trace: number;
+  readonly span: number;
+  readonly says: string;
+}
+
+/** An export in JSON: every text of a span says what is given. */
+const exportOf = (...spans: readonly Said[]) => {
+  const bytes = Buffer.from(
+    JSON.stringify({
+      resourceSpans: spans.map(({ trace, span, says }) => ({
+        resource: { attributes: [attribute('host', says)] },
+        scopeSpans: [
+          {
+            scope: { name: 'suite' },
+            spans: [
+              {
+                traceId: traceId(trace),
+                spanId: spanId(span),
+                name: 'chat',
+                startTimeUnixNano: `${START_MS}000000`,
+                endTimeUnixNano: `${START_MS + 5}000000`,
+                status: { code: 2, message: says },
+                attributes: [
+                  attribute('gen_ai.operation.name', 'chat'),
+                  attribute('gen_ai.prompt', says),
+                  attribute('gen_ai.completion', says),
+                  attribute('litellm.source.type', 'custom'),
+                  attribute('litellm.source.url', 'https://example.com'),
+                  attribute('litellm.source.title', says),
+                ],
+                events: [{ name: 'e', timeUnixNano: '1', attributes: [attribute('said', says)] }],
+              },
+            ],
+          },
+        ],
+      })),
+    }),
+  );
+  return packExport({ bytes, contentType: 'application/json', contentEncoding: undefined }, DEFAULT_OTLP_LIMITS);
+};
+
+const keyOf = (trace: number, owner = TEAM_KEY): TraceKey => ({
+  traceId: traceId(trace),
+  traceRef: traceRefOf(owner, traceId(trace)),
+});
+
+/** What every TraceStore promises of what is taken out of it. */
+export function traceRemovalSuite(engine: Engine): void {
+  describe.skipIf(engine.missing !== null)(`TraceStore on ${engine.name}: removal and redaction`, () => {
+    let scratch: ScratchDatabase;
+    let bare: Database;
+    let traces: TraceStore;
+    const bodies = aTracePacker();
+    beforeAll(async () => {
+      scratch = await engine.create();
+      traces = (await scratch.open({ bodies })).traces;
+      bare = await scratch.openBare();
+    });
+    afterEach(() => scratch.clear());
+    afterAll(async () => {
+      await scratch.remove();
+      await bodies.close();
+    });
+
+    /** Every value of every row of the traces, bodies opened, as one text. */
+    async function everything(): Promise<string> {
+      const { orm } = bare;
+      const db = orm.em.fork().getKysely<Tables>();
+      const summaries = everyColumn(rowTable(orm, 'trace_summary', TraceSummaryEntity));
+      const spans = everyColumn(rowTable(orm, 'span', SpanEntity));
+      const rows = [
+        ...(await db.selectFrom('trace_summary').select(summaries).execute()),
+        ...(await db.selectFrom('span').select(spans).execute()),
+      ];
+      const kept = await db.selectFrom('export_body').select(['compression', 'bytes']).execute();
+      const opened = kept.map(({ compression, bytes }) =>
+        (compression === 'gzip' ? gunzipSync(bytes) : zstdDecompressSync(bytes)).toString('latin1'),
+      );
+      const texts = [...rows.map((row) => JSON.stringify(row)), ...opened];
+      return texts.join('\n');
+    }
+    const heldBy = async (): Promise<readonly number[]> => {
+      const { rows } = await sql<{ held_by: number }>`select held_by from export_body order by body_no`.execute(
+        bare.orm.em.fork().getKysely<never>(),
+      );
+      return rows.map(({ held_by: held }) => held);
+    };
+    const own = aSpan({
+      spanId: spanId(9),
+      gateway: true,
+      cost: picos(7n),
+      input: 'secret',
+      output: 'secret',
+      inputPreview: 'secret',
+      error: 'secret',
+      attributes: { a: 'secret' },
+      events: [{ name: 'e', timeNs: 1n, attributes: { a: 'secret' } }],
+    });
+
+    /** Trace 1 says secrets, in bodies of its own and in one that it shares with trace 2. */
+    async function stored(): Promise<void> {
+      await traces.ingestExport(
+        TEAM_KEY,
+        exportOf(
+          { trace: 1, span: 1, says: 'secret' },
+          { trace: 2, span: 1, says: 'kept' },
+          // Left out when it was stored, and in the body all the same.
+          { trace: 1, span: 1, says: 'secret again' },
+        ),
+      );
+      await traces.ingestExport(TEAM_KEY, exportOf({ trace: 1, span: 2, says: 'secret' }));
+      // Nothing of trace 1 is new in this one.
+      await traces.ingestExport(
+        TEAM_KEY,
+        exportOf({ trace: 1, span: 2, says: 'secret resent' }, { trace: 3, span: 1, says: 'kept' }),
+      );
+      await traces.ingest([{ owner: TEAM_KEY, spans: [own] }]);
+      await traces.ingestExport(OTHER_TEAM_KEY, exportOf({ trace: 1, span: 1, says: 'of others' }));
+    }
+
+    it('leaves nothing of what is removed anywhere, and everything else whole', async () => {
+      await stored();
+      const before = await traces.findSpan([keyOf(2)], spanId(1));
+      expect(await everything()).toContain('secret');
+      expect(await traces.remove([keyOf(1), keyOf(8)])).toBe(1);
+      const left = await everything();
+      expect(left).not.toContain('secret');
+      expect([left.includes('kept'), left.includes('of others')]).toEqual([true, true]);
+      expect(await traces.findSpan([keyOf(2)], spanId(1))).toEqual(before);
+      expect((await traces.findSpan([keyOf(3)], spanId(1)))?.input).toBe('kept');
+      expect((await traces.findSummaries(ALL, traceId(1), null)).map(({ owner }) => owner)).toEqual([OTHER_TEAM_KEY]);
+      expect((await traces.findSpan([keyOf(1, OTHER_TEAM_KEY)], spanId(1)))?.input).toBe('of others');
+      expect(await traces.remove([keyOf(1)])).toBe(0);
+      expect(await traces.remove([keyOf(2), keyOf(3), keyOf(1, OTHER_TEAM_KEY)])).toBe(3);
+      expect(await heldBy()).toEqual([]);
+    });
+
+    it('takes what was said out of a trace, and leaves its shape', async () => {
+      await stored();
+      const [summary] = await traces.findSummaries(ALL, traceId(1), keyOf(1).traceRef);
+      const heads = (await traces.listSpans([keyOf(1)])).get(keyOf(1).traceRef);
+      const at = new Date(START_MS);
+      const redacted = { ...summary, inputPreview: '', source: null, redactedAt: at };
+      expect(await traces.redact([keyOf(1), keyOf(8)], at)).toEqual([redacted]);
+      expect(await traces.findSummaries(ALL, traceId(1), keyOf(1).traceRef)).toEqual([redacted]);
+      const left = await everything();
+      expect(left).not.toContain('secret');
+      expect([left.includes('kept'), left.includes('of others')]).toEqual([true, true]);
+      expect((await traces.listSpans([keyOf(1)])).get(keyOf(1).traceRef)).toEqual(
+        heads?.map((head) => ({ ...head, inputPreview: '', error: null, source: null })),
+      );
+      const nothing = { input: '', output: '', attributes: {}, resourceAttributes: {}, events: [], links: [] };
+      for (const span of [1, 2, 9]) expect(await traces.findSpan([keyOf(1)], spanId(span))).toMatchObject(nothing);
+      expect((await traces.findSpan([keyOf(2)], spanId(1)))?.input).toBe('kept');
+      expect(await heldBy()).toEqual([1, 1, 1]);
+    });
+
+    it('brings nothing back by a resend, keeps what comes later, and is removed like any other', async () => {
+      await stored();
+      await traces.redact([keyOf(1)], new Date(START_MS));
+      expect(await traces.ingestExport(TEAM_KEY, exportOf({ trace: 1, span: 1, says: 'secret' }))).toEqual([]);
+      expect(await everything()).not.toContain('secret');
+      const [grown] = await traces.ingestExport(TEAM_KEY, exportOf({ trace: 1, span: 5, says: 'later' }));
+      expect([grown?.spanCount, grown?.redactedAt]).toEqual([4, new Date(START_MS)]);
+      expect((await traces.findSpan([keyOf(1)], spanId(5)))?.input).toBe('later');
+      expect(await traces.remove([keyOf(1)])).toBe(1);
+      expect(await everything()).not.toContain('later');
+    });
+
+    it('takes traces out of one body at the same moment', async () => {
+      const several = [1, 2, 3, 4, 5].map((trace) => ({ trace, span: 1, says: `said-${trace}` }));
+      await traces.ingestExport(TEAM_KEY, exportOf(...several));
+      const other = (await scratch.open({ bodies })).traces;
+      const removed = await Promise.all([
+        traces.remove([keyOf(1)]),
+        other.remove([keyOf(2)]),
+        traces.redact([keyOf(3)], new Date(START_MS)),
+        other.remove([keyOf(4)]),
+      ]);
+      expect([removed[0], removed[1], removed[2].length, removed[3]]).toEqual([1, 1, 1, 1]);
+      const left = await everything();
+      expect([1, 2, 3, 4, 5].filter((trace) => left.includes(`said-${trace}`))).toEqual([5]);
+      expect(await heldBy()).toEqual([1]);
+      expect((await traces.findSpan([keyOf(5)], spanId(1)))?.input).toBe('said-5');
+    });
+  });
+}

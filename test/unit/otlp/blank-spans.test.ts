@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import type { RawSpan } from '../../../src/domain/traces/span.ts';
+import { blankSpans } from '../../../src/wire/otlp/blank-spans.ts';
+import { decodeExport, decodeSpan } from '../../../src/wire/otlp/decode.ts';
+import { encodeExport } from '../../support/otlp-oracle.ts';
+import { asOtlpJson, randomExport, seeded } from '../../support/random-export.ts';
+
+const FORMATS = { protobuf: 'application/x-protobuf', json: 'application/json' } as const;
+const bodyOf = (format: keyof typeof FORMATS, request: Readonly<Record<string, unknown>>): Uint8Array =>
+  format === 'json' ? Buffer.from(asOtlpJson(request)) : encodeExport(request);
+const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
+
+const id = (digits: string, length: number): Uint8Array => Uint8Array.fromHex(digits.repeat(length));
+const attribute = (stringValue: string) => ({ key: 'k', value: { stringValue } });
+const aSpan = (trace: string, says: string) => ({
+  traceId: id(trace, 16),
+  spanId: id('77', 8),
+  name: says,
+  startTimeUnixNano: '1',
+  endTimeUnixNano: '2',
+  attributes: [attribute(says)],
+});
+const group = (resource: string, scope: string, ...spans: readonly object[]) => ({
+  resource: { attributes: [attribute(resource)] },
+  scopeSpans: [{ scope: { name: scope, version: '1', attributes: [attribute(scope)] }, spans }],
+});
+
+describe.each(['protobuf', 'json'] as const)('a body in %s without some traces', (format) => {
+  const body = bodyOf(format, {
+    resourceSpans: [
+      group('both-resource', 'both-scope', aSpan('11', 'secret-1'), aSpan('22', 'kept-1'), aSpan('11', 'secret-1b')),
+      group(`secret-${'r'.repeat(200)}`, 'secret-scope', aSpan('11', 'secret-2')),
+      group('last-resource', 'last-scope', aSpan('33', 'third'), aSpan('33', 'third')),
+    ],
+  });
+  const read = (blanked: Uint8Array, at: number): RawSpan | undefined => decodeSpan(blanked, format, at);
+
+  it('has nothing of them, nor of what nobody else shares; the others are whole, where they were', () => {
+    const spans = decodeExport(body, FORMATS[format]);
+    const once = blankSpans(body, format, ['11'.repeat(16)]);
+    expect(text(once)).not.toContain('secret');
+    expect([1, 4, 5].map((at) => read(once, at))).toEqual([1, 4, 5].map((at) => spans[at]));
+    const twice = blankSpans(once, format, ['33'.repeat(16), '99'.repeat(16)]);
+    expect(text(twice)).not.toMatch(/secret|third|last/);
+    expect(read(twice, 1)).toEqual(spans[1]);
+    // What is left of a group that is gone stays readable, so that what comes behind it is.
+    expect(blankSpans(twice, format, [])).toEqual(twice);
+  });
+
+  it('keeps any other span whole, whatever is in the request', () => {
+    const draw = seeded(20_261_121);
+    for (let round = 0; round < 60; round += 1) {
+      const { request, spans } = randomExport(draw);
+      const sent = bodyOf(format, request);
+      const gone = new Set(spans.flatMap(({ traceId }) => (draw(2) === 0 ? [traceId] : [])));
+      const blanked = blankSpans(sent, format, [...gone]);
+      const kept = [...spans.keys()].filter((at) => !gone.has(spans[at]?.traceId ?? ''));
+      expect(kept.map((at) => read(blanked, at))).toEqual(kept.map((at) => decodeSpan(sent, format, at)));
+    }
+  });
+});
+
+it('a resource of any length can be taken out of protobuf', () => {
+  for (let length = 0; length < 400; length += 1) {
+    const resource = { attributes: [attribute('s'.repeat(length))] };
+    const body = encodeExport({
+      resourceSpans: [
+        { resource, scopeSpans: [{ spans: [aSpan('11', 'gone')] }] },
+        group('r', 's', aSpan('22', 'kept')),
+      ],
+    });
+    const blanked = blankSpans(body, 'protobuf', ['11'.repeat(16)]);
+    expect(blanked).toHaveLength(body.length);
+    expect(decodeSpan(blanked, 'protobuf', 1)?.name).toBe('kept');
+    expect(text(blanked)).not.toMatch(/ss|gone/);
+  }
+});
