@@ -64,7 +64,8 @@ TraceType.implement({
         | 'toolCalls'
         | 'errorCount'
         | 'pricedCalls'
-        | 'estimatedCalls',
+        | 'estimatedCalls'
+        | 'gatewayCalls',
       description: string,
     ) => t.int({ description, resolve: ({ summary }) => summary[name] });
     return {
@@ -147,6 +148,7 @@ TraceType.implement({
           'Of the spend, what is estimated from the catalog because the gateway has no record of the call; null when nothing is.',
         resolve: ({ summary: { estimate } }) => (estimate === null ? null : usdText(estimate)),
       }),
+      gatewayCalls: count('gatewayCalls', 'How many of its model calls the gateway made.'),
       estimatedCalls: count('estimatedCalls', 'How many of its priced calls are estimated.'),
       frameworks: t.stringList({
         description: 'What sent its spans, sorted.',

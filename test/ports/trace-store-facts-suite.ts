@@ -23,9 +23,12 @@ export function traceStoreFactsSuite(engine: Engine): void {
     const ingest = (...spans: readonly Span[]) => traces.ingest([{ owner: TEAM_KEY, spans }]);
     const spendNow = async (number: number): Promise<unknown> => {
       const [summary] = await traces.findSummaries(ALL, traceId(number), null);
-      const { spend, pricedCalls, estimate, estimatedCalls } = summary ?? {};
-      return { spend, pricedCalls, estimate, estimatedCalls };
+      const { spend, pricedCalls, estimate, estimatedCalls, llmCalls, gatewayCalls, inputTokens } = summary ?? {};
+      return { spend, pricedCalls, estimate, estimatedCalls, llmCalls, gatewayCalls, inputTokens };
     };
+
+    /** Calls, those of the gateway, and the tokens of as many samples. */
+    const counted = (llmCalls: number, gatewayCalls: number) => ({ llmCalls, gatewayCalls, inputTokens: llmCalls * 3 });
 
     const CALLS = (number: number): readonly Span[] => {
       const of = { traceId: traceId(number) };
@@ -38,7 +41,7 @@ export function traceStoreFactsSuite(engine: Engine): void {
     };
 
     it('counts each call once, whatever order the spans that tell of it come in, and resends change nothing', async () => {
-      const expected = { spend: 2n ** 60n + 7n, pricedCalls: 2, estimate: 7n, estimatedCalls: 1 };
+      const expected = { ...counted(2, 1), spend: 2n ** 60n + 7n, pricedCalls: 2, estimate: 7n, estimatedCalls: 1 };
       for (const [number, order] of permutationsOf(CALLS(1)).entries()) {
         const spans = order.map((span) => ({ ...span, traceId: traceId(number + 1) }));
         let last: unknown;
@@ -51,14 +54,27 @@ export function traceStoreFactsSuite(engine: Engine): void {
 
     it('counts each call once when what tells of it comes at the same moment', async () => {
       await Promise.all(CALLS(1).map((span) => ingest(span)));
-      expect(await spendNow(1)).toEqual({ spend: 2n ** 60n + 7n, pricedCalls: 2, estimate: 7n, estimatedCalls: 1 });
+      const expected = { spend: 2n ** 60n + 7n, pricedCalls: 2, estimate: 7n, estimatedCalls: 1 };
+      expect(await spendNow(1)).toEqual({ ...counted(2, 1), ...expected });
     });
 
     it('takes an estimate back when the gateway turns out to have made the call, without a price', async () => {
       await ingest(aSpan({ estimate: picos(5n) }));
-      expect(await spendNow(1)).toEqual({ spend: 5n, pricedCalls: 1, estimate: 5n, estimatedCalls: 1 });
+      expect(await spendNow(1)).toEqual({
+        ...counted(1, 0),
+        spend: 5n,
+        pricedCalls: 1,
+        estimate: 5n,
+        estimatedCalls: 1,
+      });
       await ingest(aSpan({ spanId: spanId(2), parentSpanId: spanId(1), gateway: true }));
-      expect(await spendNow(1)).toEqual({ spend: null, pricedCalls: 0, estimate: null, estimatedCalls: 0 });
+      expect(await spendNow(1)).toEqual({
+        ...counted(1, 1),
+        spend: null,
+        pricedCalls: 0,
+        estimate: null,
+        estimatedCalls: 0,
+      });
     });
 
     it('keeps what sent the spans, and where the run was asked for, in the list', async () => {

@@ -157,6 +157,7 @@ export function traceStoreSuite(engine: Engine): void {
         frameworks: [],
         estimate: null,
         estimatedCalls: 0,
+        gatewayCalls: 0,
         source: null,
         redactedAt: null,
       };

@@ -6,7 +6,7 @@ import { payloadOfText, type PayloadPlace, spansOfRows } from '../../src/domain/
 import type { BodyReader, ExportBody } from '../../src/domain/traces/packed.ts';
 import type { Span, SpanBatch, SpanPayload } from '../../src/domain/traces/span.ts';
 import type { TraceStore } from '../../src/domain/traces/store.ts';
-import { mayTellAgain, withCountedEstimates } from '../../src/domain/traces/recount.ts';
+import { mayTellAgain, withCallsCountedOnce } from '../../src/domain/traces/recount.ts';
 import { growSummary, type TraceSummary } from '../../src/domain/traces/trace.ts';
 
 interface StoredTrace {
@@ -37,7 +37,7 @@ export function createMemoryTraceStore(bodies?: BodyReader): TraceStore {
     const spans = stored?.spans ?? new Map<string, Span>();
     spans.set(span.spanId, span);
     const isTold = mayTellAgain(summary);
-    traces.set(traceRef, { summary: isTold ? withCountedEstimates(summary, [...spans.values()]) : summary, spans });
+    traces.set(traceRef, { summary: isTold ? withCallsCountedOnce(summary, [...spans.values()]) : summary, spans });
     return traceRef;
   }
 

@@ -26,6 +26,7 @@ export function aSummary(differing: Partial<TraceSummary> = {}): TraceSummary {
     frameworks: [],
     estimate: null,
     estimatedCalls: 0,
+    gatewayCalls: 0,
     source: null,
     redactedAt: null,
     ...differing,

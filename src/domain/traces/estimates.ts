@@ -4,6 +4,9 @@ import type { SpanHead } from './span.ts';
 /** What of a span decides whose estimates count. */
 export type CallLink = Pick<SpanHead, 'spanId' | 'parentSpanId' | 'type' | 'requestId' | 'gateway' | 'estimate'>;
 
+/** The same with what it says it used. */
+export type CallCount = CallLink & Pick<SpanHead, 'inputTokens' | 'outputTokens'>;
+
 /** Between a call and what tells of it again there are only steps; these are somebody's doing. */
 const BOUNDARIES: ReadonlySet<CallLink['type']> = new Set(['agent', 'tool']);
 
@@ -16,8 +19,8 @@ const BOUNDARIES: ReadonlySet<CallLink['type']> = new Set(['agent', 'tool']);
 export function countedEstimates(spans: readonly CallLink[]): ReadonlyMap<string, Usd> {
   const estimated = spans.filter(({ estimate }) => estimate !== null);
   if (estimated.length === 0) return new Map();
-  const told = tellingAgain(spans);
-  const answers = new Set(spans.flatMap(({ gateway, requestId }) => (gateway && requestId !== null ? requestId : [])));
+  const told = tellingAgain(spans, ({ gateway, estimate }) => gateway || estimate !== null);
+  const answers = answersOfGateway(spans);
   const counted = new Map<string, Usd>();
   for (const { spanId, requestId, estimate } of estimated.toSorted(byId)) {
     if (estimate === null || told.has(spanId) || (requestId !== null && answers.has(requestId))) continue;
@@ -27,15 +30,45 @@ export function countedEstimates(spans: readonly CallLink[]): ReadonlyMap<string
   return counted;
 }
 
+const answersOfGateway = (spans: readonly CallLink[]): Set<string> =>
+  new Set(spans.flatMap(({ gateway, requestId }) => (gateway && requestId !== null ? requestId : [])));
+
 const byId = (left: CallLink, right: CallLink): number => (left.spanId < right.spanId ? -1 : 1);
 
-/** The model calls that only tell what a call below them tells. */
-function tellingAgain(spans: readonly CallLink[]): ReadonlySet<string> {
+/** How many model calls a trace has, and what they used. */
+export interface CallCounts {
+  readonly llmCalls: number;
+  /** Of those, the ones that the gateway made. */
+  readonly gatewayCalls: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
+/** The model calls of a trace and their tokens, each call once: what the gateway tells of is not counted as told above it. */
+export function countedCalls(spans: readonly CallCount[]): CallCounts {
+  const isGateways = ({ gateway, type }: CallLink): boolean => gateway && type === 'llm';
+  const gatewayCalls = spans.filter(isGateways).length;
+  const told = gatewayCalls === 0 ? null : tellingAgain(spans, isGateways);
+  const answers = answersOfGateway(spans);
+  const isTold = ({ spanId, gateway, requestId }: CallLink): boolean =>
+    told?.has(spanId) === true || (!gateway && requestId !== null && answers.has(requestId));
+  const calls = spans.filter((span) => span.type === 'llm' && !isTold(span));
+  // Runs tell the usage of their calls a second time: once a call is known, only calls count.
+  const telling = calls.length > 0 ? calls : spans;
+  return {
+    llmCalls: calls.length,
+    gatewayCalls,
+    inputTokens: telling.reduce((total, { inputTokens }) => total + inputTokens, 0),
+    outputTokens: telling.reduce((total, { outputTokens }) => total + outputTokens, 0),
+  };
+}
+
+/** The model calls that only tell what one of these calls below them tells. */
+function tellingAgain(spans: readonly CallLink[], tells: (span: CallLink) => boolean): ReadonlySet<string> {
   const byOwnId = new Map(spans.map((span) => [span.spanId, span]));
   const above = new Set<string>();
   for (const call of spans)
-    if (call.gateway || call.estimate !== null)
-      for (const { spanId, type } of stepsAbove(call, byOwnId)) if (type === 'llm') above.add(spanId);
+    if (tells(call)) for (const { spanId, type } of stepsAbove(call, byOwnId)) if (type === 'llm') above.add(spanId);
   return above;
 }
 

@@ -1,12 +1,13 @@
 import { addUsd, type Usd } from '../money.ts';
-import { type CallLink, countedEstimates, sumOfEstimates } from './estimates.ts';
+import { type CallCount, countedCalls, countedEstimates, sumOfEstimates } from './estimates.ts';
 import type { TraceSummary } from './trace.ts';
 
 type Spend = Pick<TraceSummary, 'spend' | 'pricedCalls' | 'estimate' | 'estimatedCalls'>;
 
-/** A summary with the estimates that count among all of its spans, in place of those counted as they came. */
-export function withCountedEstimates(summary: TraceSummary, spans: readonly CallLink[]): TraceSummary {
-  return { ...summary, ...recounted(summary, [...countedEstimates(spans).values()]) };
+/** A summary with each call among all of its spans counted once, in place of what was counted as they came. */
+export function withCallsCountedOnce(summary: TraceSummary, spans: readonly CallCount[]): TraceSummary {
+  const estimates = [...countedEstimates(spans).values()];
+  return { ...summary, ...countedCalls(spans), ...recounted(summary, estimates) };
 }
 
 function recounted({ spend, pricedCalls, estimate, estimatedCalls }: Spend, counted: readonly Usd[]): Spend {
@@ -22,4 +23,5 @@ function recounted({ spend, pricedCalls, estimate, estimatedCalls }: Spend, coun
 }
 
 /** Whether spans that were counted apart may tell of one call. */
-export const mayTellAgain = ({ estimatedCalls, llmCalls }: TraceSummary): boolean => estimatedCalls > 0 && llmCalls > 1;
+export const mayTellAgain = ({ estimatedCalls, llmCalls, gatewayCalls }: TraceSummary): boolean =>
+  llmCalls > 1 && (estimatedCalls > 0 || (gatewayCalls > 0 && llmCalls > gatewayCalls));

@@ -1,6 +1,6 @@
 import type { Owner } from '../caller.ts';
 import { addUsd, type Usd } from '../money.ts';
-import { countedEstimates, sumOfEstimates } from './estimates.ts';
+import { countedCalls, countedEstimates, sumOfEstimates } from './estimates.ts';
 import type { SpanHead, SpanStatus, TraceSource } from './span.ts';
 
 /** The row of a list: cheap, no spans. Kept up to date as spans arrive. */
@@ -23,7 +23,10 @@ export interface TraceSummary {
   readonly agentNames: readonly string[];
   /** Number of agent spans. */
   readonly agentInvocations: number;
+  /** Model calls, each once: what the gateway tells of is not counted again as its caller tells of it. */
   readonly llmCalls: number;
+  /** Of those, the ones that the gateway made. */
+  readonly gatewayCalls: number;
   readonly toolCalls: number;
   /** Spans with error status anywhere in the trace. */
   readonly errorCount: number;
@@ -94,6 +97,7 @@ export interface TraceTally extends Pick<
   | 'agentNames'
   | 'agentInvocations'
   | 'llmCalls'
+  | 'gatewayCalls'
   | 'toolCalls'
   | 'errorCount'
   | 'inputTokens'
@@ -126,10 +130,8 @@ export function tallyOf(spans: readonly SpanHead[]): TraceTally {
     null,
   );
   const count = (wanted: (span: SpanHead) => boolean): number => spans.filter(wanted).length;
-  const calls = spans.filter((span) => span.type === 'llm');
-  // Runs tell the usage of their calls a second time: once a call is known, only calls count.
-  const telling = calls.length > 0 ? calls : spans;
   const distinct = (names: readonly string[]): readonly string[] => distinctSorted([], names);
+  const calls = countedCalls(spans);
   const counted = countedEstimates(spans);
   const estimate = sumOfEstimates(counted.values());
   const charged = spans.reduce<Usd | null>((total, { cost }) => sumOf(total, cost), null);
@@ -147,17 +149,18 @@ export function tallyOf(spans: readonly SpanHead[]): TraceTally {
     spanCount: spans.length,
     agentNames: distinct(spans.map(({ agent }) => agent)),
     agentInvocations: count(({ type }) => type === 'agent'),
-    llmCalls: calls.length,
+    llmCalls: calls.llmCalls,
     toolCalls: count(({ type }) => type === 'tool'),
     errorCount: count(({ status }) => status === 'error'),
-    inputTokens: telling.reduce((total, { inputTokens }) => total + inputTokens, 0),
-    outputTokens: telling.reduce((total, { outputTokens }) => total + outputTokens, 0),
+    inputTokens: calls.inputTokens,
+    outputTokens: calls.outputTokens,
     models: distinct(spans.map(({ model }) => model ?? '')),
     frameworks: distinct(spans.map(({ framework }) => framework)),
     spend: sumOf(charged, estimate),
     pricedCalls: count(({ cost }) => cost !== null) + counted.size,
     estimate,
     estimatedCalls: counted.size,
+    gatewayCalls: calls.gatewayCalls,
   };
 }
 
@@ -193,6 +196,7 @@ export function addTally(summary: TraceSummary | null, identity: TraceIdentity, 
     agentNames: distinctSorted(summary.agentNames, tally.agentNames),
     agentInvocations: summary.agentInvocations + tally.agentInvocations,
     llmCalls: summary.llmCalls + tally.llmCalls,
+    gatewayCalls: summary.gatewayCalls + tally.gatewayCalls,
     toolCalls: summary.toolCalls + tally.toolCalls,
     errorCount: summary.errorCount + tally.errorCount,
     inputTokens: before.inputTokens + after.inputTokens,

@@ -43,6 +43,7 @@ export const TraceSummarySchema = defineEntity({
     /** Picodollars. */
     estimate: p.bigint('string').nullable(),
     estimatedCalls: p.integer().default(0),
+    gatewayCalls: p.integer().default(0),
     /** JSON; see `TraceSource`. */
     source: p.text().nullable(),
     /** When its texts were taken out, Unix ms. */

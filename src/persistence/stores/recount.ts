@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Usd } from '../../domain/money.ts';
-import type { CallLink } from '../../domain/traces/estimates.ts';
-import { withCountedEstimates } from '../../domain/traces/recount.ts';
+import type { CallCount } from '../../domain/traces/estimates.ts';
+import { withCallsCountedOnce } from '../../domain/traces/recount.ts';
 import type { TraceSummary } from '../../domain/traces/trace.ts';
 import { amountText } from '../../domain/storable.ts';
 import type { SqlFlavour } from '../database.ts';
@@ -9,10 +9,10 @@ import { numbersIn } from '../rows.ts';
 import type { Tables } from '../tables.ts';
 
 /**
- * Counts the estimates of traces afresh, once all of their spans are stored: spans that came apart may tell of one
+ * Counts the calls of traces and their estimates afresh, once all of their spans are stored: spans that came apart may tell of one
  * call. `traces` by their numbers; resolves to the summaries as they are then.
  */
-export async function recountEstimates(
+export async function recountCalls(
   db: Kysely<Tables>,
   flavour: SqlFlavour,
   traces: ReadonlyMap<string, TraceSummary>,
@@ -21,12 +21,14 @@ export async function recountEstimates(
   const rows = await db
     .selectFrom('span')
     .select(['span_id', 'parent_span_id', 'type', 'request_id', 'gateway'])
+    .select(sql<number>`cast(input_tokens as double precision)`.as('input'))
+    .select(sql<number>`cast(output_tokens as double precision)`.as('output'))
     .select(sql<string>`cast(trace_no as text)`.as('number'))
     .select(sql<string | null>`cast(cost as text)`.as('cost_text'))
     .select(sql<string | null>`cast(estimate as text)`.as('estimate_text'))
     .where('trace_no', 'in', numbersIn(flavour, [...traces.keys()]))
     .execute();
-  const links = new Map<string, CallLink[]>([...traces.keys()].map((number) => [number, []]));
+  const links = new Map<string, CallCount[]>([...traces.keys()].map((number) => [number, []]));
   for (const row of rows)
     links.get(row.number)?.push({
       spanId: row.span_id,
@@ -35,16 +37,24 @@ export async function recountEstimates(
       requestId: row.request_id,
       gateway: row.gateway === 1 || row.cost_text !== null,
       estimate: row.estimate_text === null ? null : (BigInt(row.estimate_text) as Usd),
+      inputTokens: row.input,
+      outputTokens: row.output,
     });
   const recounted: TraceSummary[] = [];
   for (const [number, summary] of traces) {
-    const after = withCountedEstimates(summary, links.get(number) ?? []);
+    const after = withCallsCountedOnce(summary, links.get(number) ?? []);
     recounted.push(after);
-    if (after.spend === summary.spend && after.estimatedCalls === summary.estimatedCalls) continue;
+    if (isSame(after, summary)) continue;
     await sql`update trace_summary set spend = ${after.spend === null ? null : amountText(after.spend)},
       priced_calls = ${after.pricedCalls}, estimated_calls = ${after.estimatedCalls},
-      estimate = ${after.estimate === null ? null : amountText(after.estimate)}
+      estimate = ${after.estimate === null ? null : amountText(after.estimate)}, llm_calls = ${after.llmCalls},
+      gateway_calls = ${after.gatewayCalls}, input_tokens = ${after.inputTokens}, output_tokens = ${after.outputTokens}
       where trace_no = ${number}`.execute(db);
   }
   return recounted;
 }
+
+const COUNTED = ['spend', 'estimatedCalls', 'llmCalls', 'gatewayCalls', 'inputTokens', 'outputTokens'] as const;
+
+const isSame = (left: TraceSummary, right: TraceSummary): boolean =>
+  COUNTED.every((count) => left[count] === right[count]);

@@ -18,7 +18,7 @@ import type { Tables } from '../tables.ts';
 import { transaction } from '../transaction.ts';
 import { mayTellAgain } from '../../domain/traces/recount.ts';
 import { type IngestJob, type IngestPart, newParts } from './ingest-jobs.ts';
-import { recountEstimates } from './recount.ts';
+import { recountCalls } from './recount.ts';
 import { createSpanWriter, spanGroup } from './span-insertion.ts';
 import { emptySummaryRow, type NewSummaryRow, summaryOf, summaryRowOf, type SummaryRow } from './summary-rows.ts';
 
@@ -175,7 +175,7 @@ export function createTraceIngest(
       const [number, summary] = [numbers.get(ref), grown.get(ref)];
       return number === undefined || summary === undefined ? [] : [[number, summary] as const];
     });
-    for (const summary of await recountEstimates(db, flavour, new Map(traces))) grown.set(summary.traceRef, summary);
+    for (const summary of await recountCalls(db, flavour, new Map(traces))) grown.set(summary.traceRef, summary);
     return grown;
   }
 

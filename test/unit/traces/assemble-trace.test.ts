@@ -79,6 +79,7 @@ describe('a trace', () => {
       frameworks: [],
       estimate: null,
       estimatedCalls: 0,
+      gatewayCalls: 0,
       source: null,
       redactedAt: null,
     });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { CallUsage } from '../../../src/domain/traces/call-usage.ts';
 import { estimatedExport } from '../../../src/domain/traces/estimate-export.ts';
-import { callsAbove, type CallLink, countedEstimates } from '../../../src/domain/traces/estimates.ts';
-import { mayTellAgain, withCountedEstimates } from '../../../src/domain/traces/recount.ts';
+import { callsAbove, type CallLink, countedCalls, countedEstimates } from '../../../src/domain/traces/estimates.ts';
+import { mayTellAgain, withCallsCountedOnce } from '../../../src/domain/traces/recount.ts';
 import { type SpanRows, spanRows, spanRowsAndEnds, spansOfRows } from '../../../src/domain/traces/span-rows.ts';
 import { addTally, growSummary, tallyOf, type TraceSummary } from '../../../src/domain/traces/trace.ts';
 import { aSpan, headOf, picos, spanId, traceId } from '../../ports/samples.ts';
@@ -58,6 +58,36 @@ describe('the estimates that count', () => {
   });
 });
 
+describe('the calls of a trace', () => {
+  const used = (inputTokens: number, outputTokens: number) => ({ inputTokens, outputTokens });
+  const totals = (spans: Parameters<typeof countedCalls>[0]) => {
+    const { llmCalls, gatewayCalls, inputTokens, outputTokens } = countedCalls(spans);
+    return [llmCalls, gatewayCalls, inputTokens, outputTokens];
+  };
+
+  it('are counted once where the gateway tells of what its caller tells of, with its counts', () => {
+    const step = span(2, { ...below(1), type: 'chain', ...used(9, 9) });
+    const gateway = span(3, { ...below(2), gateway: true, ...used(11, 2) });
+    expect(totals([span(1, used(10, 1)), step, gateway])).toEqual([1, 1, 11, 2]);
+    const named = [
+      span(1, { requestId: 'r', ...used(10, 1) }),
+      span(2, { requestId: 'r', gateway: true, ...used(11, 2) }),
+    ];
+    expect(totals(named)).toEqual([1, 1, 11, 2]);
+  });
+
+  it('are counted each where none of the gateway is below, or a tool or an agent is between', () => {
+    expect(totals([span(1, used(10, 1)), span(2, { ...below(1), ...used(5, 5) })])).toEqual([2, 0, 15, 6]);
+    const tool = span(2, { ...below(1), type: 'tool' });
+    const gateway = span(3, { ...below(2), gateway: true, ...used(5, 5) });
+    expect(totals([span(1, used(10, 1)), tool, gateway])).toEqual([2, 1, 15, 6]);
+  });
+
+  it('have the tokens of runs where there are none', () => {
+    expect(totals([span(1, { type: 'agent', ...used(10, 1) })])).toEqual([0, 0, 10, 1]);
+  });
+});
+
 it('the nearest call above is found past steps, and not past a tool', () => {
   const steps = [
     span(1),
@@ -84,9 +114,10 @@ describe('a summary', () => {
       const summary = order.reduce<TraceSummary | null>((before, one) => {
         seen.push(one);
         const after = addTally(before, identity, tallyOf([one]));
-        return before !== null && mayTellAgain(after) ? withCountedEstimates(after, seen) : after;
+        return before !== null && mayTellAgain(after) ? withCallsCountedOnce(after, seen) : after;
       }, null);
       expect(summary).toMatchObject({ spend: 18n, pricedCalls: 2, estimate: 7n, estimatedCalls: 1 });
+      expect(summary).toMatchObject({ llmCalls: 2, gatewayCalls: 1, inputTokens: 6, outputTokens: 10 });
     }
     expect(growSummary(null, identity, SPANS)).toMatchObject({ spend: 18n, pricedCalls: 2, estimate: 7n });
   });
@@ -95,7 +126,7 @@ describe('a summary', () => {
     const before = growSummary(null, identity, SPANS.slice(0, 2));
     expect([before.spend, before.estimate, before.estimatedCalls]).toEqual([5n, 5n, 1]);
     const all = [...SPANS.slice(0, 2), span(3, { ...below(2), gateway: true })];
-    const after = withCountedEstimates(addTally(before, identity, tallyOf(all.slice(2))), all);
+    const after = withCallsCountedOnce(addTally(before, identity, tallyOf(all.slice(2))), all);
     expect([after.spend, after.pricedCalls, after.estimate, after.estimatedCalls]).toEqual([null, 0, null, 0]);
   });
 });
