@@ -1,5 +1,5 @@
 import { rememberCallId } from '../domain/chat/failed-call.ts';
-import type { Deployment, Provider } from '../domain/chat/provider.ts';
+import { type Deployment, deploymentsById, type Provider } from '../domain/chat/provider.ts';
 import { NotFound, Unsupported } from '../domain/errors.ts';
 import { assertMayCall, mayCall } from '../domain/keys/virtual-key.ts';
 import { ZERO_USD } from '../domain/money.ts';
@@ -20,7 +20,7 @@ interface PassingTools {
 
 /** Choose, admit, hand on, record: calls about things that upstreams keep (ADR 0025). */
 export function createPassing({ deployments, providers, routeOf, ledger, tools }: PassingTools): ObjectGateway {
-  const byId = new Map(deployments.map((deployment) => [deployment.id, deployment]));
+  const byId = deploymentsById(deployments);
   const keeps = (deployment: Deployment): boolean => providerFor(deployment, providers).pass !== undefined;
 
   return {

@@ -1,4 +1,4 @@
-import type { Provider, Deployment } from '../domain/chat/provider.ts';
+import { type Deployment, deploymentsById, type Provider } from '../domain/chat/provider.ts';
 import { InvalidInput, NotFound } from '../domain/errors.ts';
 
 /** A deployment chosen for a call, and who speaks for it. */
@@ -30,6 +30,7 @@ export interface Router {
  * does not.
  */
 export function createRouter(deployments: readonly Deployment[], providers: readonly Provider[]): Router {
+  const byId = deploymentsById(deployments);
   const groups = new Map<string, Group>();
   for (const [name, members] of Map.groupBy(deployments, ({ modelGroup }) => modelGroup)) {
     const routes = members.map((deployment) => ({ deployment, provider: providerFor(deployment, providers) }));
@@ -48,9 +49,9 @@ export function createRouter(deployments: readonly Deployment[], providers: read
   };
   /** The route to a deployment, or to one that sees what that one keeps. Throws InvalidInput when there is neither. */
   const named = ({ routes }: Group, model: string, deploymentId: string): Route => {
-    const meant = deployments.find(({ id }) => id === deploymentId);
+    const meant = byId.get(deploymentId);
     const found =
-      routes.find(({ deployment }) => deployment.id === deploymentId) ??
+      routes.find(({ deployment }) => deployment.id === meant?.id) ??
       routes.find(({ deployment }) => meant !== undefined && isSameUpstream(deployment, meant));
     if (found !== undefined) return found;
     const message = `What this request refers to is kept by another provider than that of the model "${model}".`;

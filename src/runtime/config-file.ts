@@ -8,6 +8,7 @@ import { Secret } from '../domain/secret.ts';
 import type { FileLimits } from '../domain/upstream-objects/file-limits.ts';
 import { type BillingSection, billingSection } from './billing-settings.ts';
 import { proxyFault } from './client-network.ts';
+import { withIds } from './deployment-ids.ts';
 import { isHttpAddress, modelEntry, toDeployment } from './deployment-settings.ts';
 
 /** One thing wrong with the configuration, and where. */
@@ -174,7 +175,7 @@ export function readConfigFile(file: string, env: NodeJS.ProcessEnv): FileSettin
     billing_settings: billing,
   } = parsed.data;
   const dropParams = shared?.drop_params ?? false;
-  const deployments = (models ?? []).map((entry, index) => toDeployment(entry, index, { dropParams, env }));
+  const deployments = withIds((models ?? []).map((entry) => toDeployment(entry, { dropParams, env })));
   for (const [index, { provider, apiBase, priceOverrides }] of deployments.entries()) {
     for (const [name, price] of Object.entries(priceOverrides)) {
       if (isPrice(price)) continue;

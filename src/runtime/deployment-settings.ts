@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Deployment } from '../domain/chat/provider.ts';
 import { type Vendor, vendorOf } from '../domain/chat/vendors.ts';
 import { Secret } from '../domain/secret.ts';
+import type { DeploymentDraft } from './deployment-ids.ts';
 
 /** One model of the file. Keys we do not know are left alone: one file serves several programs. */
 export const modelEntry = z.looseObject({
@@ -48,9 +49,8 @@ const SECRETS = ['aws_secret_access_key', 'aws_session_token', 'azure_ad_token',
  */
 export function toDeployment(
   entry: ModelEntry,
-  index: number,
   about: { readonly dropParams: boolean; readonly env: NodeJS.ProcessEnv },
-): Deployment {
+): DeploymentDraft {
   const { model_name: modelGroup, litellm_params: params, model_info: info } = entry;
   const { provider, model: named } = providerOf(params.model);
   const [, api, model = ''] = API_PREFIX.exec(named) ?? [];
@@ -74,7 +74,7 @@ export function toDeployment(
   const key = params.api_key ?? (vendor && firstSet(vendor.keyVariables, about.env));
   const isWithheld = params.api_key === undefined && (signsInFile || !mayLearnKey(vendor, params.api_base));
   return {
-    id: info?.id ?? `${modelGroup}#${index + 1}`,
+    id: info?.id ?? null,
     modelGroup,
     provider,
     upstreamModel: model.slice(prefix.length),

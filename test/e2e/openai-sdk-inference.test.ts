@@ -69,7 +69,7 @@ describe('embeddings of the official SDK', () => {
     expect(data).toMatchObject({ object: 'list', model: 'vectors', data: [{ index: 0, embedding: VECTOR }] });
     expect(upstream.getRequests().at(-1)?.path).toBe('/v1/embeddings');
     expect(Object.fromEntries(response.headers)).toMatchObject({
-      'x-litellm-model-id': 'vectors#1',
+      'x-litellm-model-id': expect.stringMatching(/^vectors#[0-9a-f]{12}$/),
       'x-litellm-model-group': 'vectors',
       'x-litellm-call-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
     });

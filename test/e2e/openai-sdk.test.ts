@@ -75,7 +75,7 @@ describe('the official SDK with a virtual key', () => {
     });
     const headers = Object.fromEntries(response.headers);
     expect(headers).toMatchObject({
-      'x-litellm-model-id': 'assistant#1',
+      'x-litellm-model-id': expect.stringMatching(/^assistant#[0-9a-f]{12}$/),
       'x-litellm-model-group': 'assistant',
       'x-litellm-model-api-base': `${upstream.url}/v1`,
       'x-litellm-response-cost': '0.0045',

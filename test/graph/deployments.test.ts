@@ -54,6 +54,10 @@ async function call(status: number): Promise<void> {
   expect(answer.status).toBe(status);
 }
 
+/** Ids that follow from what a deployment is. */
+const SECOND = expect.stringMatching(/^assistant#[0-9a-f]{12}$/);
+const OTHER = expect.stringMatching(/^other#[0-9a-f]{12}$/);
+
 const UNTRIED = {
   state: 'UNKNOWN',
   calls: 0,
@@ -88,7 +92,7 @@ describe('deployments', () => {
           },
         },
         {
-          id: 'assistant#2',
+          id: SECOND,
           model: 'assistant',
           provider: 'openai',
           upstreamModel: 'gpt-4o-mini',
@@ -105,7 +109,7 @@ describe('deployments', () => {
           },
         },
         {
-          id: 'other#3',
+          id: OTHER,
           model: 'other',
           provider: 'mistral',
           upstreamModel: 'nobody-prices-this',
@@ -124,9 +128,9 @@ describe('deployments', () => {
         {
           name: 'openai',
           health: { state: 'DEGRADED', calls: 5, failures: 2 },
-          deployments: [{ id: 'first' }, { id: 'assistant#2' }],
+          deployments: [{ id: 'first' }, { id: SECOND }],
         },
-        { name: 'mistral', health: { state: 'UNKNOWN', calls: 0, failures: 0 }, deployments: [{ id: 'other#3' }] },
+        { name: 'mistral', health: { state: 'UNKNOWN', calls: 0, failures: 0 }, deployments: [{ id: OTHER }] },
       ],
       callableModels: [
         {
@@ -135,10 +139,10 @@ describe('deployments', () => {
           health: { state: 'DEGRADED' },
           deployments: [
             { id: 'first', apiBase: base },
-            { id: 'assistant#2', apiBase: base },
+            { id: SECOND, apiBase: base },
           ],
         },
-        { name: 'other', catalogEntry: null, health: { state: 'UNKNOWN' }, deployments: [{ id: 'other#3' }] },
+        { name: 'other', catalogEntry: null, health: { state: 'UNKNOWN' }, deployments: [{ id: OTHER }] },
       ],
     });
   });
@@ -146,11 +150,11 @@ describe('deployments', () => {
   it('are shown to an ordinary key where it may call them, without their addresses', async () => {
     const key = await newKey({ models: ['other'] });
     expect(await graph(DeploymentsDocument, {}, key)).toMatchObject({
-      deployments: [{ id: 'other#3', apiBase: null }],
+      deployments: [{ id: OTHER, apiBase: null }],
     });
     expect(await graph(RollUpDocument, {}, key)).toMatchObject({
-      providers: [{ name: 'mistral', deployments: [{ id: 'other#3' }] }],
-      callableModels: [{ name: 'other', deployments: [{ id: 'other#3', apiBase: null }] }],
+      providers: [{ name: 'mistral', deployments: [{ id: OTHER }] }],
+      callableModels: [{ name: 'other', deployments: [{ id: OTHER, apiBase: null }] }],
     });
     expect(await graph(DeploymentsDocument, { model: 'assistant' }, key)).toEqual({ deployments: [] });
     const all = await newKey({ key_alias: 'all' });

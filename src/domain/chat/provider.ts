@@ -6,7 +6,10 @@ import { VENDORS } from './vendors.ts';
 
 /** One configured way to reach a model. */
 export interface Deployment {
+  /** Names it in rows and in ids of what its upstream keeps; as configured, or from what it is. */
   readonly id: string;
+  /** Other ids by which it may have been remembered; none when absent. */
+  readonly formerIds?: readonly string[];
   /** The public name it answers to; several deployments with one name are a model group. */
   readonly modelGroup: string;
   /** Which provider speaks for it, e.g. `openai`, `demo`. */
@@ -33,6 +36,16 @@ export interface Deployment {
   readonly priceOverrides: Readonly<Record<string, unknown>>;
   /** The catalog entry whose price applies, when the configuration names one. */
   readonly baseModel: string | null;
+}
+
+/** Finds deployments by their ids; by a former one where no other has it. */
+export function deploymentsById(deployments: readonly Deployment[]): ReadonlyMap<string, Deployment> {
+  const former = deployments.flatMap((one) => (one.formerIds ?? []).map((id): [string, Deployment] => [id, one]));
+  // Later entries replace earlier ones.
+  return new Map([
+    ...former.toReversed(),
+    ...deployments.map((one): [string, Deployment] => [one.id, one]).toReversed(),
+  ]);
 }
 
 /** The providers we have a protocol for; any other is spoken to as `openai` when its address is given. */

@@ -34,7 +34,7 @@ describe('files.create', () => {
     expect(Object.fromEntries(response.headers)).toMatchObject({
       'content-type': 'application/json',
       'x-litellm-call-id': expect.stringMatching(UUID),
-      'x-litellm-model-id': 'assistant#1',
+      'x-litellm-model-id': expect.stringMatching(/^assistant#[0-9a-f]{12}$/),
       'x-litellm-model-api-base': `${upstream.url}/v1`,
       'x-litellm-response-cost': '0',
     });

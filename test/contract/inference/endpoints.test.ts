@@ -70,7 +70,7 @@ describe.each(ROWS)('$name', (row) => {
     expect(headers['x-litellm-call-id']).toMatch(UUID);
     expect(headers).toMatchObject({
       'content-type': 'application/json',
-      'x-litellm-model-id': 'assistant#1',
+      'x-litellm-model-id': expect.stringMatching(/^assistant#[0-9a-f]{12}$/),
       'x-litellm-model-group': 'assistant',
       'x-litellm-model-api-base': `${upstream.url}/v1`,
       'x-litellm-version': '0.1.0',

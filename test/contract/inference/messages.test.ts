@@ -19,7 +19,7 @@ describe('messages.create 200', () => {
     expect(headers['x-litellm-call-id']).toMatch(UUID);
     expect(headers).toMatchObject({
       'content-type': 'application/json',
-      'x-litellm-model-id': 'claude#1',
+      'x-litellm-model-id': expect.stringMatching(/^claude#[0-9a-f]{12}$/),
       'x-litellm-model-group': 'claude',
       'x-litellm-response-cost': COST,
       'llm_provider-request-id': 'req_1',

@@ -6,7 +6,7 @@ type Env = Readonly<Record<string, string>>;
 
 function deployment(model: string, env: Env = {}, params: object = {}): Deployment {
   const entry = modelEntry.parse({ model_name: 'm', litellm_params: { model, ...params } });
-  return toDeployment(entry, 0, { dropParams: false, env });
+  return { ...toDeployment(entry, { dropParams: false, env }), id: 'm' };
 }
 
 /** What a deployment knows of its key and address, in the open. */

@@ -13,7 +13,7 @@ it.each([
   'a deployment says through which API of OpenAI it is asked: %s %j %j',
   (model, params, info, upstreamModel, responses) => {
     const entry = modelEntry.parse({ model_name: 'm', litellm_params: { model, ...params }, model_info: info });
-    expect(toDeployment(entry, 0, { dropParams: false, env: {} })).toMatchObject({ upstreamModel });
-    expect(toDeployment(entry, 0, { dropParams: false, env: {} }).responses).toBe(responses);
+    expect(toDeployment(entry, { dropParams: false, env: {} })).toMatchObject({ upstreamModel });
+    expect(toDeployment(entry, { dropParams: false, env: {} }).responses).toBe(responses);
   },
 );

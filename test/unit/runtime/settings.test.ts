@@ -102,7 +102,8 @@ model_list:
         baseModel: 'gpt-4o',
       },
       {
-        id: 'plain#2',
+        id: expect.stringMatching(/^plain#[0-9a-f]{12}$/),
+        formerIds: ['plain#2'],
         modelGroup: 'plain',
         provider: 'openai',
         upstreamModel: 'local-model',

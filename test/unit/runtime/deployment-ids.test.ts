@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { deploymentsById } from '../../../src/domain/chat/provider.ts';
+import { withIds } from '../../../src/runtime/deployment-ids.ts';
+import { modelEntry, toDeployment } from '../../../src/runtime/deployment-settings.ts';
+
+const entry = (params: object, more: object = {}) => ({
+  model_name: 'm',
+  litellm_params: { model: 'openai/up', api_base: 'http://127.0.0.1:1/v1', api_key: 'sk-1', ...params },
+  ...more,
+});
+
+const deploymentsOf = (entries: readonly object[]) =>
+  withIds(entries.map((one) => toDeployment(modelEntry.parse(one), { dropParams: false, env: {} })));
+
+/** The ids of entries, by what tells them apart in a test. */
+const idsOf = (entries: readonly object[]): readonly string[] => deploymentsOf(entries).map(({ id }) => id);
+
+const DIFFERENT = [
+  entry({}),
+  entry({ model: 'openai/other' }),
+  entry({ model: 'mistral/up' }),
+  entry({ api_base: 'http://127.0.0.1:2/v1' }),
+  entry({ organization: 'o' }),
+  entry({}, { model_name: 'n' }),
+  entry({}, { model_info: { id: 'said' } }),
+];
+
+describe('ids of deployments', () => {
+  it('follow from what they are, in whatever order they stand', () => {
+    const ids = idsOf(DIFFERENT);
+    expect(new Set(ids).size).toBe(DIFFERENT.length);
+    expect(ids.at(-1)).toBe('said');
+    for (const id of ids.slice(0, -1)) expect(id).toMatch(/^[mn]#[0-9a-f]{12}$/);
+    expect(idsOf(DIFFERENT.toReversed())).toEqual(ids.toReversed());
+  });
+
+  it('stay with another key, another wait, another version of the API', () => {
+    const changed = { api_key: 'sk-renewed', timeout: 5, api_version: '2', drop_params: true, input_cost_per_token: 1 };
+    expect(idsOf([entry(changed)])).toEqual(idsOf([entry({})]));
+  });
+
+  it('tell accounts of one place apart, in whatever order they stand', () => {
+    const accounts = [entry({}), entry({ api_key: 'sk-2' }), entry({ api_key: 'sk-3' })];
+    const ids = idsOf(accounts);
+    expect(new Set(ids).size).toBe(3);
+    for (const id of ids) expect(id).toMatch(/^m#[0-9a-f]{12}-[0-9a-f]{4}$/);
+    expect(idsOf(accounts.toReversed())).toEqual(ids.toReversed());
+  });
+
+  it('number what differs in nothing', () => {
+    const [first, second, third] = idsOf([entry({}), entry({}), entry({})]);
+    expect([second, third]).toEqual([`${first}-2`, `${first}-3`]);
+  });
+
+  it('are found by those of before: by their place in the file, and while the account was the only one', () => {
+    const [before = ''] = idsOf([entry({})]);
+    const deployments = deploymentsOf([
+      entry({}),
+      entry({ api_key: 'sk-2' }),
+      entry({}, { model_info: { id: 'm#1' } }),
+    ]);
+    const found = deploymentsById(deployments);
+    expect(found.get(before)).toBe(deployments[0]);
+    expect(found.get('m#2')).toBe(deployments[1]);
+    // Who has an id now comes before whoever had it.
+    expect(found.get('m#1')).toBe(deployments[2]);
+    expect(found.get('m#3')).toBeUndefined();
+  });
+});
