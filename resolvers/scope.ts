@@ -11,6 +11,7 @@ import type { Metrics } from '../src/domain/metrics.ts';
 import type { Pace } from '../src/domain/pace.ts';
 import type { ResponseKeeper } from '../src/domain/responses/kept-response.ts';
 import type { ResponseIds } from '../src/domain/responses/response-ids.ts';
+import type { TraceOutlines } from '../src/domain/traces/outline.ts';
 import type { ExportPacker } from '../src/domain/traces/packed.ts';
 import type { CatalogKeyRing } from '../src/gateway/catalog-key-ring.ts';
 import type { CallEstimates } from '../src/gateway/estimate-call.ts';
@@ -38,6 +39,8 @@ export interface Platform {
   readonly estimates: CallEstimates;
   /** Reads the exports of spans that come in. */
   readonly exports: ExportPacker;
+  /** Of traces that are read page by page. */
+  readonly outlines: TraceOutlines;
   readonly keyRing: KeyRing;
   /** How responses are found again, and whether only by their owners; and who keeps those that no upstream does. */
   readonly responses: { readonly ids: ResponseIds; readonly idSecurity: boolean; readonly keeper: ResponseKeeper };

@@ -3,19 +3,14 @@ import { mayRead, ownerOf, visibilityOf } from '../src/domain/caller.ts';
 import { InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { Page } from '../src/domain/page.ts';
 import type { SpendRow } from '../src/domain/spend/spend-row.ts';
-import { assembleTrace } from '../src/domain/traces/assemble-trace.ts';
+import { assembleTrace, isRootless, namedByFirst } from '../src/domain/traces/assemble-trace.ts';
 import { cursorAfter, readCursor } from '../src/domain/traces/cursor.ts';
-import {
-  type AgentSpend,
-  agentSpendOf,
-  type CallSpend,
-  callSpendOf,
-  isModelCall,
-} from '../src/domain/traces/call-spend.ts';
+import { agentSpendOf, callSpendOf, isModelCall } from '../src/domain/traces/call-spend.ts';
 import { estimatedExport } from '../src/domain/traces/estimate-export.ts';
 import type { SentExport } from '../src/domain/traces/packed.ts';
-import { readSpanCursor, spanCursorAt } from '../src/domain/traces/span-cursor.ts';
-import type { Span } from '../src/domain/traces/span.ts';
+import type { TraceOutline } from '../src/domain/traces/outline.ts';
+import { isBehind, readSpanCursor, spanCursorAt } from '../src/domain/traces/span-cursor.ts';
+import type { Span, SpanHead } from '../src/domain/traces/span.ts';
 import {
   type Trace,
   type TraceChange,
@@ -125,12 +120,8 @@ export interface SpanPage {
   readonly pageSize: number | null;
 }
 
-/** A trace with what the gateway's books say of it; `spans` is the page that was asked for. */
-export interface ReadTrace extends Trace {
-  /** By span id. */
-  readonly calls: ReadonlyMap<string, CallSpend>;
-  /** By the agent's name. */
-  readonly agentSpend: ReadonlyMap<string, AgentSpend>;
+/** A trace with what the gateway's books say of it, and the page of its spans that was asked for. */
+export interface ReadTrace extends TraceOutline, Trace {
   /** Where the page ended; null when it was the last. */
   readonly nextCursor: string | null;
 }
@@ -140,29 +131,65 @@ const MOST_PAGE_SPANS = 500;
 
 /**
  * One trace with its agents, a page of its spans and what its calls cost. Throws NotFound, InvalidInput for a cursor
- * that is none, and Conflict for one from before the trace changed.
+ * that is none, and Conflict for one from before the trace changed. A page behind a cursor reads its own spans; what
+ * is said of the trace is what was said with the first page.
  */
 export const getTrace = operation({
   name: 'getTrace',
   access: traceReader,
   async run(scope: Scope, { cursor, pageSize, ...address }: TraceAddress & SpanPage): Promise<ReadTrace> {
-    const trace = await lookUpTrace(scope, address);
-    if (trace === null) throw new NotFound('Trace', address.traceId);
+    const summaries = await visibleSummaries(scope, address);
+    const [summary, ...others] = summaries;
+    if (summary === undefined) throw new NotFound('Trace', address.traceId);
+    const limit = pageSize ?? MOST_PAGE_SPANS;
+    if (cursor !== null && others.length === 0) {
+      const behind = readSpanCursor(cursor, summary.spanCount);
+      const known = scope.platform.outlines.find(outlineName(scope, summary));
+      if (known !== null) {
+        const { traces } = scope.platform.stores;
+        const first = known.rootless ? (await traces.listSpanPage(summary, null, 1))[0] : undefined;
+        const rest = await traces.listSpanPage(summary, behind, limit + 1);
+        const { spanCount } = summary;
+        return pageOf({ ...known, summary: namedByFirst(summary, first) }, rest, { limit, spanCount });
+      }
+    }
+    const { trace, outline } = await readWhole(scope, summaries);
     const { spans } = trace;
-    const from = cursor === null ? 0 : readSpanCursor(cursor, spans.length);
-    const to = cursor === null && pageSize === null ? spans.length : from + (pageSize ?? MOST_PAGE_SPANS);
-    const keys = spans.filter(isModelCall).map(({ traceId, spanId }) => `${traceId}:${spanId}`);
-    const rows = await scope.loaders.spendRowBySpan.loadMany(keys);
-    const calls = callSpendOf(spans, rows.filter(isRow));
-    return {
-      ...trace,
-      spans: spans.slice(from, to),
-      calls,
-      agentSpend: agentSpendOf(spans, calls),
-      nextCursor: to < spans.length ? spanCursorAt(to, spans.length) : null,
-    };
+    if (cursor === null && pageSize === null) return { ...trace, ...outline, nextCursor: null };
+    if (others.length === 0) scope.platform.outlines.keep(outlineName(scope, summary), outline);
+    const behind = cursor === null ? null : readSpanCursor(cursor, spans.length);
+    const rest = behind === null ? spans : spans.filter((span) => isBehind(span, behind));
+    return pageOf({ ...outline, summary: trace.summary }, rest, { limit, spanCount: spans.length });
   },
 });
+
+/** An outline tells what the books say, and that not to everybody: who sees other rows has another one. */
+function outlineName(scope: Scope, { traceRef, spanCount }: TraceSummary): string {
+  return JSON.stringify([traceRef, spanCount, visibilityOf(callerOf(scope))]);
+}
+
+function pageOf(
+  trace: TraceOutline & Pick<Trace, 'summary'>,
+  rest: readonly SpanHead[],
+  { limit, spanCount }: { readonly limit: number; readonly spanCount: number },
+): ReadTrace {
+  const spans = rest.slice(0, limit);
+  const last = rest.length > limit ? spans.at(-1) : undefined;
+  return { ...trace, spans, nextCursor: last === undefined ? null : spanCursorAt(last, spanCount) };
+}
+
+async function readWhole(
+  scope: Scope,
+  summaries: readonly TraceSummary[],
+): Promise<{ readonly trace: Trace; readonly outline: TraceOutline }> {
+  const trace = assembleTrace(summaries, await scope.platform.stores.traces.listSpans(summaries));
+  if (trace === null) throw new TypeError('A trace is assembled from one summary at least.');
+  const { spans, agents } = trace;
+  const keys = spans.filter(isModelCall).map(({ traceId, spanId }) => `${traceId}:${spanId}`);
+  const rows = await scope.loaders.spendRowBySpan.loadMany(keys);
+  const calls = callSpendOf(spans, rows.filter(isRow));
+  return { trace, outline: { agents, calls, agentSpend: agentSpendOf(spans, calls), rootless: isRootless(spans) } };
+}
 
 /** Throws what kept a row from being read. */
 function isRow(row: SpendRow | Error | null): row is SpendRow {

@@ -43,6 +43,7 @@ import { createRetention } from './runtime/retention.ts';
 import type { Settings } from './runtime/settings.ts';
 import { webSocketClient, webSocketServer } from './runtime/web-sockets.ts';
 import { createWriteBehind } from './runtime/write-behind.ts';
+import { createTraceOutlines } from './runtime/trace-outlines.ts';
 import { HOT_PATHS, restRoutes } from './routes.ts';
 import { createScopes } from './scopes.ts';
 import { openSpanExport, recordAndExport } from './span-export.ts';
@@ -182,6 +183,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     fileLimits: settings.fileLimits,
     estimates: createCallEstimates(catalog),
     exports,
+    outlines: createTraceOutlines(),
     keyRing,
     responses: { ids: createResponseIds(settings.masterKey), idSecurity: settings.responseIdSecurity, keeper },
     keySmith,

@@ -21,6 +21,7 @@ import { createStripe } from '../../src/providers/stripe/stripe.ts';
 import { createBus } from '../../src/runtime/bus.ts';
 import { createPatternCompiler } from '../../src/runtime/catalog-pattern.ts';
 import { keySmith, randomIds } from '../../src/runtime/identifiers.ts';
+import { createTraceOutlines } from '../../src/runtime/trace-outlines.ts';
 import { aClient, aFreeTier } from '../support/free-tier.ts';
 import { createMemoryTraceStore } from '../support/memory-trace-store.ts';
 import { aTracePacker } from '../support/trace-packer.ts';
@@ -203,6 +204,7 @@ export async function openGraph(
     },
     estimates: createCallEstimates({ current: () => catalog }),
     exports: aTracePacker(),
+    outlines: createTraceOutlines(),
     responses: {
       ids: { seal: () => '', open: () => null },
       idSecurity: true,

@@ -3,6 +3,7 @@ import { traceRemovalSuite } from './trace-removal-suite.ts';
 import { traceStoreExportSuite } from './trace-store-export-suite.ts';
 import { traceStoreFactsSuite } from './trace-store-facts-suite.ts';
 import { traceStoreLoadSuite } from './trace-store-load-suite.ts';
+import { traceStorePagesSuite } from './trace-store-pages-suite.ts';
 import { traceStoreSuite } from './trace-store-suite.ts';
 
 for (const engine of ENGINES) {
@@ -11,4 +12,5 @@ for (const engine of ENGINES) {
   traceStoreFactsSuite(engine);
   traceRemovalSuite(engine);
   traceStoreLoadSuite(engine);
+  traceStorePagesSuite(engine);
 }

@@ -5,6 +5,7 @@ import { mayRead, type Owner } from '../../src/domain/caller.ts';
 import { payloadOfText, type PayloadPlace, spansOfRows } from '../../src/domain/traces/span-rows.ts';
 import type { BodyReader, ExportBody } from '../../src/domain/traces/packed.ts';
 import type { Span, SpanBatch, SpanPayload } from '../../src/domain/traces/span.ts';
+import { isBehind } from '../../src/domain/traces/span-cursor.ts';
 import type { TraceStore } from '../../src/domain/traces/store.ts';
 import { mayTellAgain, withCallsCountedOnce } from '../../src/domain/traces/recount.ts';
 import { growSummary, type TraceSummary } from '../../src/domain/traces/trace.ts';
@@ -155,6 +156,10 @@ export function createMemoryTraceStore(bodies?: BodyReader): TraceStore {
     async listSpans(keys) {
       const spansOf = (ref: string): readonly Span[] => [...(traces.get(ref)?.spans.values() ?? [])];
       return new Map(keys.map(({ traceRef }) => [traceRef, spansOf(traceRef).toSorted(byStart)]));
+    },
+    async listSpanPage({ traceRef }, after, limit) {
+      const spans = [...(traces.get(traceRef)?.spans.values() ?? [])].toSorted(byStart);
+      return spans.filter((span) => after === null || isBehind(span, after)).slice(0, limit);
     },
     async findSpan(keys, spanId) {
       return keys.flatMap(({ traceRef }) => traces.get(traceRef)?.spans.get(spanId) ?? [])[0] ?? null;

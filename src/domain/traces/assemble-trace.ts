@@ -30,10 +30,17 @@ function distinctSpans(spans: readonly SpanHead[]): readonly SpanHead[] {
   return inOrder.filter(({ spanId }) => !seen.has(spanId) && seen.add(spanId));
 }
 
-/** A trace whose root has not arrived is shown under its first span. */
+/** Whether the root of a trace has not arrived, or never will. */
+export const isRootless = (spans: readonly SpanHead[]): boolean =>
+  spans.every(({ parentSpanId }) => parentSpanId !== null);
+
 function namedBy(summary: TraceSummary, spans: readonly SpanHead[]): TraceSummary {
-  const [first] = spans;
-  if (first === undefined || spans.some((span) => span.parentSpanId === null)) return summary;
+  return isRootless(spans) ? namedByFirst(summary, spans[0]) : summary;
+}
+
+/** A trace whose root has not arrived is shown under its first span. */
+export function namedByFirst(summary: TraceSummary, first: SpanHead | undefined): TraceSummary {
+  if (first === undefined) return summary;
   const { name, status, inputPreview } = first;
   return { ...summary, name, status, inputPreview };
 }

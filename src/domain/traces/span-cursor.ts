@@ -1,29 +1,46 @@
 import { Conflict, InvalidInput } from '../errors.ts';
 
-/** The cursor behind so many spans of a trace that has this many. */
-export const spanCursorAt = (behind: number, spanCount: number): string =>
-  new TextEncoder().encode(JSON.stringify([spanCount, behind])).toBase64({ alphabet: 'base64url', omitPadding: true });
-
-/**
- * How many spans stand before a cursor. Throws InvalidInput when it is none of ours, and Conflict when the trace has
- * changed since: its spans would be repeated or skipped.
- */
-export function readSpanCursor(cursor: string, spanCount: number): number {
-  const [then, behind] = stateOf(cursor);
-  if (then !== spanCount)
-    throw new Conflict('The trace has changed since this cursor was given. Read it from its start.');
-  if (behind < 1 || behind > spanCount) throw new InvalidInput('Invalid cursor.');
-  return behind;
+/** Where a span stands among those of its trace: by start, then id. */
+export interface SpanPosition {
+  /** Unix nanoseconds. */
+  readonly startNs: bigint;
+  readonly spanId: string;
 }
 
-function stateOf(cursor: string): readonly [number, number] {
+const DIGITS = /^\d{1,19}$/;
+const SPAN_ID = /^[0-9a-f]{1,64}$/;
+
+/** The cursor behind a span of a trace that has so many. */
+export const spanCursorAt = ({ startNs, spanId }: SpanPosition, spanCount: number): string =>
+  new TextEncoder()
+    .encode(JSON.stringify([spanCount, String(startNs), spanId]))
+    .toBase64({ alphabet: 'base64url', omitPadding: true });
+
+/**
+ * The span that a cursor stands behind. Throws InvalidInput when it is none of ours, and Conflict when the trace has
+ * changed since: its spans would be repeated or skipped.
+ */
+export function readSpanCursor(cursor: string, spanCount: number): SpanPosition {
+  const { spanCount: counted, ...position } = stateOf(cursor);
+  if (counted !== spanCount)
+    throw new Conflict('The trace has changed since this cursor was given. Read it from its start.');
+  return position;
+}
+
+/** Whether a span stands behind a position. */
+export const isBehind = (span: SpanPosition, position: SpanPosition): boolean =>
+  span.startNs === position.startNs ? span.spanId > position.spanId : span.startNs > position.startNs;
+
+function stateOf(cursor: string): SpanPosition & { readonly spanCount: number } {
   let state: unknown = null;
   try {
     state = JSON.parse(new TextDecoder().decode(Uint8Array.fromBase64(cursor, { alphabet: 'base64url' })));
   } catch (cause) {
     throw new InvalidInput('Invalid cursor.', [], { cause });
   }
-  if (!Array.isArray(state) || state.length !== 2 || !state.every(Number.isSafeInteger))
-    throw new InvalidInput('Invalid cursor.');
-  return state as unknown as readonly [number, number];
+  if (!Array.isArray(state) || state.length !== 3) throw new InvalidInput('Invalid cursor.');
+  const [spanCount, startNs, spanId] = state as readonly unknown[];
+  const known = Number.isSafeInteger(spanCount) && DIGITS.test(String(startNs)) && SPAN_ID.test(String(spanId));
+  if (!known) throw new InvalidInput('Invalid cursor.');
+  return { spanCount: Number(spanCount), startNs: BigInt(String(startNs)), spanId: String(spanId) };
 }

@@ -1,6 +1,7 @@
 import type { Owner, Visibility } from '../caller.ts';
 import type { PackedExport } from './packed.ts';
 import type { Span, SpanBatch, SpanHead } from './span.ts';
+import type { SpanPosition } from './span-cursor.ts';
 import type { TraceSummary, TraceWindow } from './trace.ts';
 import type { AgentActivity, AgentSearch, TraceBucket, TraceSearch, TraceSeries } from './trace-search.ts';
 
@@ -37,6 +38,11 @@ export interface TraceStore {
   findSummaries(visibility: Visibility, traceId: string, traceRef: string | null): Promise<readonly TraceSummary[]>;
   /** The spans of these traces without payload, by ref; by start then span id. Callers pass traces they may see. */
   listSpans(traces: readonly TraceKey[]): Promise<ReadonlyMap<string, readonly SpanHead[]>>;
+  /**
+   * At most `limit` spans of a trace that stand behind a position, or from its start: by start then span id, without
+   * payload. `trace` as for `listSpans`.
+   */
+  listSpanPage(trace: TraceKey, after: SpanPosition | null, limit: number): Promise<readonly SpanHead[]>;
   /** One span with its payload, or null. `traces` as for `listSpans`. */
   findSpan(traces: readonly TraceKey[], spanId: string): Promise<Span | null>;
   /**

@@ -174,6 +174,22 @@ export function createTraceStore(
         for (const row of rows) spans.get(row.trace_ref)?.push(spanHeadOf(row.trace_id, row));
         return spans;
       }),
+    listSpanPage: (trace, after, limitRows) =>
+      inFlight.run(async () => {
+        const rows = await spansOf([trace])
+          .select(everyColumn(heads))
+          .$if(after !== null, (query) =>
+            query.where(
+              sql<boolean>`(span.start_ns, span.span_id) > (${bigint(after?.startNs ?? 0n)}, ${after?.spanId ?? ''})`,
+            ),
+          )
+          .orderBy('span.start_ns')
+          .orderBy('span.span_id')
+          .limit(limitRows)
+          .$castTo<SpanRow>()
+          .execute();
+        return rows.map((row) => spanHeadOf(trace.traceId, row));
+      }),
     async findSpan(traces, spanId) {
       const found = await inFlight.run(() =>
         spansOf(traces)

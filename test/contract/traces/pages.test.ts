@@ -50,9 +50,10 @@ describe('the spans of a trace, page by page', () => {
 
   it.each([
     ['nonsense', 'Invalid cursor.'],
-    [Buffer.from('[5,0]').toString('base64url'), 'Invalid cursor.'],
-    [Buffer.from('[5,6]').toString('base64url'), 'Invalid cursor.'],
-    [Buffer.from('[5,1.5]').toString('base64url'), 'Invalid cursor.'],
+    [Buffer.from('[5,"1"]').toString('base64url'), 'Invalid cursor.'],
+    [Buffer.from('[5,"-1","a"]').toString('base64url'), 'Invalid cursor.'],
+    [Buffer.from('[5.5,"1","a"]').toString('base64url'), 'Invalid cursor.'],
+    [Buffer.from('[5,"1","A"]').toString('base64url'), 'Invalid cursor.'],
   ])('traces.get 400: the cursor %s', async (cursor, detail) => {
     expect(await read(`/v1/traces/${TRACE_ID}?cursor=${cursor}`)).toEqual([400, { detail }]);
   });

@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import type { CallSpend } from '../../../src/domain/traces/call-spend.ts';
+import type { TraceOutline } from '../../../src/domain/traces/outline.ts';
+import { createTraceOutlines } from '../../../src/runtime/trace-outlines.ts';
+
+const CALL: CallSpend = { match: 'no_call_id', row: null, cost: null, source: null };
+const outlineOf = (calls: number): TraceOutline => ({
+  rootless: false,
+  agents: [],
+  calls: new Map(Array.from({ length: calls }, (_, at) => [String(at), CALL])),
+  agentSpend: new Map(),
+});
+
+it('gives up what was read longest ago when their calls are too many', () => {
+  const outlines = createTraceOutlines(10);
+  const [first, second, third] = [outlineOf(3), outlineOf(3), outlineOf(3)];
+  outlines.keep('first', first);
+  outlines.keep('second', second);
+  expect(outlines.find('first')).toBe(first);
+  outlines.keep('third', third);
+  expect(['first', 'second', 'third'].map((name) => outlines.find(name))).toEqual([first, null, third]);
+});
+
+it('replaces what it has under a name, and keeps nothing that is too large for it', () => {
+  const outlines = createTraceOutlines(10);
+  const later = outlineOf(9);
+  outlines.keep('one', outlineOf(9));
+  outlines.keep('one', later);
+  expect(outlines.find('one')).toBe(later);
+  outlines.keep('huge', outlineOf(10));
+  expect([outlines.find('one'), outlines.find('huge')]).toEqual([null, null]);
+});

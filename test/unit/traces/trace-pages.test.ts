@@ -1,0 +1,122 @@
+import { expect, it } from 'vitest';
+import { createLoaders } from '../../../resolvers/loaders.ts';
+import type { Platform, Scope } from '../../../resolvers/scope.ts';
+import { getTrace } from '../../../resolvers/traces.ts';
+import type { Caller } from '../../../src/domain/caller.ts';
+import type { SpendRow } from '../../../src/domain/spend/spend-row.ts';
+import { createTraceOutlines } from '../../../src/runtime/trace-outlines.ts';
+import { aSpan, aSpendRow, LONE_KEY, nsAt, picos, spanId, START_MS, TEAM_KEY, traceId } from '../../ports/samples.ts';
+import { aClient } from '../../support/free-tier.ts';
+import { createMemoryTraceStore } from '../../support/memory-trace-store.ts';
+
+const ADMIN: Caller = { role: 'proxy_admin', keyHash: 'admin', key: null, teamId: null, userId: null };
+const TEAM: Caller = { ...ADMIN, role: 'internal_user', keyHash: TEAM_KEY.keyHash, teamId: TEAM_KEY.teamId };
+
+/** A trace of so many calls under one agent, and what is read of it. */
+async function aTraceOf(calls: number) {
+  const traces = createMemoryTraceStore();
+  const spend: SpendRow[] = [];
+  const reads: string[] = [];
+  const stores = {
+    traces: {
+      ...traces,
+      listSpans(wanted: Parameters<typeof traces.listSpans>[0]) {
+        reads.push('whole');
+        return traces.listSpans(wanted);
+      },
+      listSpanPage(...wanted: Parameters<typeof traces.listSpanPage>) {
+        reads.push(`page of ${wanted[2]}`);
+        return traces.listSpanPage(...wanted);
+      },
+    },
+    spend: { findBySpans: async () => spend },
+  };
+  const platform = { stores, outlines: createTraceOutlines(), recordsReadable: async () => {} } as unknown as Platform;
+  const spans = Array.from({ length: calls }, (_, at) =>
+    aSpan({
+      spanId: spanId(at + 1),
+      parentSpanId: spanId(99),
+      type: 'llm',
+      agent: 'triage',
+      startNs: nsAt(START_MS + at),
+    }),
+  );
+  const root = aSpan({ spanId: spanId(99), type: 'agent', name: 'triage', startNs: nsAt(START_MS) - 1n });
+  await traces.ingest([{ owner: TEAM_KEY, spans: [root, ...spans] }]);
+  const read = (cursor: string | null, caller = ADMIN, trace = 1) => {
+    const scope: Scope = {
+      platform,
+      caller,
+      client: aClient(),
+      signal: new AbortController().signal,
+      loaders: createLoaders(platform.stores, caller),
+    };
+    return getTrace(scope, { traceId: traceId(trace), traceRef: null, cursor, pageSize: 2 });
+  };
+  return { read, reads, spend, traces };
+}
+
+const idsOf = ({ spans }: Awaited<ReturnType<typeof getTrace>>): readonly string[] => spans.map((span) => span.spanId);
+
+it('reads all spans for the first page, and its own for every page behind', async () => {
+  const { read, reads } = await aTraceOf(4);
+  const first = await read(null);
+  const second = await read(first.nextCursor);
+  const third = await read(second.nextCursor);
+  expect([first, second, third].map(idsOf)).toEqual([[spanId(99), spanId(1)], [spanId(2), spanId(3)], [spanId(4)]]);
+  expect(reads).toEqual(['whole', 'page of 3', 'page of 3']);
+  const { spans: _spans, nextCursor: _next, ...outline } = first;
+  for (const page of [second, third]) expect(page).toMatchObject(outline);
+  expect(third.nextCursor).toBeNull();
+});
+
+it('shows a trace without a root under its first span on every page, as that is by then', async () => {
+  const { read, reads, traces } = await aTraceOf(0);
+  const orphans = [1, 2, 3].map((at) =>
+    aSpan({
+      traceId: traceId(2),
+      spanId: spanId(at),
+      parentSpanId: spanId(77),
+      name: `step ${at}`,
+      startNs: nsAt(START_MS + at),
+      inputPreview: 'what was said',
+    }),
+  );
+  await traces.ingest([{ owner: TEAM_KEY, spans: orphans }]);
+  const first = await read(null, ADMIN, 2);
+  const [{ traceRef } = { traceRef: '' }] = await traces.findSummaries({ kind: 'all' }, traceId(2), null);
+  await traces.redact([{ traceId: traceId(2), traceRef }], new Date(START_MS));
+  const second = await read(first.nextCursor, ADMIN, 2);
+  expect([first, second].map(({ summary: { name, inputPreview } }) => [name, inputPreview])).toEqual([
+    ['step 1', 'what was said'],
+    ['step 1', ''],
+  ]);
+  expect(reads).toEqual(['whole', 'page of 1', 'page of 3']);
+});
+
+it('makes an outline anew for who has other rights: what the books say is not for everybody', async () => {
+  const { read, reads, spend } = await aTraceOf(4);
+  spend.push(
+    aSpendRow({ traceId: traceId(1), spanId: spanId(2), teamId: null, keyHash: LONE_KEY.keyHash, cost: picos(7n) }),
+  );
+  const { nextCursor } = await read(null);
+  const matchOf = async (caller: Caller) => (await read(nextCursor, caller)).calls.get(spanId(2))?.match;
+  expect([await matchOf(ADMIN), await matchOf(TEAM), await matchOf(TEAM)]).toEqual([
+    'matched',
+    'no_call_id',
+    'no_call_id',
+  ]);
+  expect(reads).toEqual(['whole', 'page of 3', 'whole', 'page of 3']);
+});
+
+it('reads a page of a trace that several keys sent out of all of their spans', async () => {
+  const { read, reads, traces } = await aTraceOf(2);
+  await traces.ingest([{ owner: LONE_KEY, spans: [aSpan({ spanId: spanId(50), startNs: nsAt(START_MS + 90) })] }]);
+  const first = await read(null);
+  const second = await read(first.nextCursor);
+  expect([first, second].map(idsOf)).toEqual([
+    [spanId(99), spanId(1)],
+    [spanId(2), spanId(50)],
+  ]);
+  expect(reads).toEqual(['whole', 'whole']);
+});
