@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { loadEmbeddedMap } from '../src/runtime/catalog-snapshot.ts';
-import { CORES, freePort, type Program, start, untilReady } from './measure.ts';
+import { CORES, freePort, productCommand, type Program, start, untilReady } from './measure.ts';
 
 /** A program and what it is asked. */
 export interface Side {
@@ -80,8 +80,7 @@ export async function openCatalogStage(folder: string): Promise<CatalogStage> {
 
   async function launch(
     name: string,
-    file: string,
-    args: readonly string[],
+    commandOn: (port: string) => readonly string[],
     {
       core = CORES.server,
       env = {},
@@ -89,13 +88,12 @@ export async function openCatalogStage(folder: string): Promise<CatalogStage> {
   ) {
     const port = await freePort();
     const log = join(folder, `${name}.log`);
-    const command = [process.execPath, file, ...args.map((arg) => arg.replace('PORT', String(port)))];
-    const program = start(name, command, { core, log, env });
+    const program = start(name, commandOn(String(port)), { core, log, env });
     started.push(program);
     return { origin: `http://127.0.0.1:${port}`, program };
   }
   async function launchProduct(name: string, more: Readonly<Record<string, string>>, core = CORES.server) {
-    const product = await launch(name, script('../scripts/start.mjs'), ['--port', 'PORT', '--host', '127.0.0.1'], {
+    const product = await launch(name, (port) => productCommand(['--port', port, '--host', '127.0.0.1']), {
       core,
       env: { LENSGATE_DATA_DIR: join(folder, name), LENSGATE_CATALOG_DAILY_LIMIT: LIMIT, ...more },
     });
@@ -115,7 +113,7 @@ export async function openCatalogStage(folder: string): Promise<CatalogStage> {
     for (const [at, { title, path }] of QUESTIONS.entries()) {
       const bytes = join(folder, `answer-${at}`);
       writeFileSync(bytes, Buffer.from(await (await fetch(`${product.origin}${path}`)).arrayBuffer()));
-      const koa = await launch(`koa-${at}`, script('koa-bytes.ts'), ['PORT', bytes], {});
+      const koa = await launch(`koa-${at}`, (port) => [process.execPath, script('koa-bytes.ts'), port, bytes], {});
       await untilReady(koa.origin);
       questions.push({
         title,

@@ -4,7 +4,19 @@ import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { cpus, loadavg } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
+
+const ROOT = join(import.meta.dirname, '..');
+
+/** What `npm start` runs, npm itself left out. */
+export function productCommand(args: readonly string[]): readonly string[] {
+  const { scripts }: { readonly scripts: { readonly start: string } } = createRequire(import.meta.url)(
+    '../package.json',
+  );
+  const line = `cd "$0" && export PATH="$PWD/node_modules/.bin:$PATH" && ${scripts.start} "$@"`;
+  return ['sh', '-c', line, ROOT, ...args];
+}
 
 /** A program under measurement; `stop` ends this one process and nothing else. */
 export interface Program {

@@ -5,15 +5,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { consumption, CORES, freePort, machine, median, start, untilReady } from './measure.ts';
+import { consumption, CORES, freePort, machine, median, productCommand, run, start, untilReady } from './measure.ts';
+import { installPortkey } from './portkey.ts';
 import { table, writePart } from './report.ts';
 
 const { values: options } = parseArgs({ options: { runs: { type: 'string', default: '7' } } });
 const RUNS = Number(options.runs);
 const IDLE_MS = 2_000;
 
+const BARE = 'bare node:http';
+const FIRST = 'lensgate, empty data folder';
+const AGAIN = 'lensgate, again';
+const PORTKEY = 'portkey';
+
 interface Start {
   readonly readyMs: number;
+  readonly cpuMs: number;
   readonly rssMiB: number;
 }
 
@@ -28,49 +35,82 @@ async function once(
   const program = start(name, command(port), { core: CORES.server, log: join(folder, `${name}.log`), env });
   try {
     const readyMs = await untilReady(`http://127.0.0.1:${port}${path}`);
+    const cpuMs = consumption(program.pid).cpuNs / 1e6;
     await after(IDLE_MS);
-    return { readyMs, rssMiB: consumption(program.pid).rss / 2 ** 20 };
+    return { readyMs, cpuMs, rssMiB: consumption(program.pid).rss / 2 ** 20 };
   } finally {
     await program.stop();
   }
 }
 
-const main = join(import.meta.dirname, '../src/main.ts');
-const hello = join(import.meta.dirname, 'node-hello.ts');
+const hello = join(import.meta.dirname, 'node-hello.mjs');
 const folder = mkdtempSync(join(tmpdir(), 'lensgate-startup-'));
 try {
-  const taken = {
-    'node-hello': [] as Start[],
-    'lensgate, empty data folder': [] as Start[],
-    'lensgate, again': [] as Start[],
-  };
-  for (let run = 0; run < RUNS; run += 1) {
+  const portkey = await installPortkey(folder);
+  // Made before it is measured, as an install makes it.
+  await run(['npm', 'run', '--silent', 'build']);
+  const taken = new Map<string, Start[]>();
+  const take = (name: string, one: Start): void => void taken.set(name, [...(taken.get(name) ?? []), one]);
+  for (let turn = 0; turn <= RUNS; turn += 1) {
     const env = {
-      LENSGATE_DATA_DIR: join(folder, `data-${run}`),
+      LENSGATE_DATA_DIR: join(folder, `data-${turn}`),
       LENSGATE_CATALOG_REFRESH_SECONDS: '0',
     };
-    const product = (port: number) => [process.execPath, main, '--port', String(port), '--host', '127.0.0.1'];
-    taken['node-hello'].push(await once('hello', '/', (port) => [process.execPath, hello, String(port)], folder, {}));
-    taken['lensgate, empty data folder'].push(await once('lensgate', '/health/readiness', product, folder, env));
-    taken['lensgate, again'].push(await once('lensgate', '/health/readiness', product, folder, env));
+    const bare = (port: number) => [process.execPath, hello, String(port)];
+    const product = (port: number) => productCommand(['--port', String(port), '--host', '127.0.0.1']);
+    const starts = [
+      [BARE, () => once('hello', '/', bare, folder, {})],
+      [FIRST, () => once('lensgate', '/health/readiness', product, folder, env)],
+      [AGAIN, () => once('lensgate', '/health/readiness', product, folder, env)],
+      ...(portkey === null
+        ? []
+        : [[PORTKEY, () => once('portkey', '/', portkey, folder, { NODE_ENV: 'production' })] as const]),
+    ] as const;
+    for (const [name, begin] of starts) {
+      const begun = await begin();
+      // The first of each warms the file cache of the machine, and leaves the compiled code of the bundle.
+      if (turn > 0) take(name, begun);
+    }
   }
-  const rows = Object.entries(taken).map(([name, starts]) => [
+  const of = (name: string, field: keyof Start): readonly number[] => (taken.get(name) ?? []).map((one) => one[field]);
+  const middle = (name: string, field: keyof Start): number => median(of(name, field));
+  const rows = [...taken.keys()].map((name) => [
     name,
-    Math.round(median(starts.map(({ readyMs }) => readyMs))),
-    Math.round(Math.min(...starts.map(({ readyMs }) => readyMs))),
-    Math.round(median(starts.map(({ rssMiB }) => rssMiB))),
+    Math.round(middle(name, 'readyMs')),
+    Math.round(Math.min(...of(name, 'readyMs'))),
+    Math.round(middle(name, 'cpuMs')),
+    Math.round(middle(name, 'rssMiB')),
   ]);
-  const report = table(['Program', 'ready ms, median', 'ready ms, best', 'idle RSS MiB'], rows);
-  console.log(report);
+  const report = table(['Program', 'ready ms, median', 'ready ms, best', 'CPU ms until then', 'idle RSS MiB'], rows);
+  const ready = middle(FIRST, 'readyMs');
+  const beside =
+    portkey === null ? 'Portkey could not be had' : `${(ready / middle(PORTKEY, 'readyMs')).toFixed(2)} × Portkey`;
+  const seen = `${Math.round(ready)} ms, ${(ready / middle(BARE, 'readyMs')).toFixed(1)} × bare Node, ${beside}`;
+  const idle = middle(AGAIN, 'rssMiB');
+  const verdict = (reached: boolean, met: boolean): string => (reached ? 'reached' : met ? 'met' : 'missed');
+  const goals = table(
+    ['Goal', 'Must', 'Reach', 'Seen', 'Verdict'],
+    [
+      [
+        '20 first 200, empty data folder',
+        '≤ 300 ms',
+        '≤ 2 × bare Node',
+        seen,
+        verdict(ready <= 2 * middle(BARE, 'readyMs'), ready <= 300),
+      ],
+      ['21 idle memory', '≤ 110 MiB', '≤ 90 MiB', `${Math.round(idle)} MiB`, verdict(idle <= 90, idle <= 110)],
+    ],
+  );
+  console.log([report, goals].join('\n\n'));
   writePart(
     'startup',
     [
       '## From exec to the first 200',
       `Measured ${new Date().toISOString().slice(0, 10)}: ${RUNS} starts each, in turn; RSS ${IDLE_MS / 1_000} s after the first 200. ` +
-        'The product is started as `node src/main.ts`, its TypeScript stripped as it loads.',
+        'The product is started by the line of `npm start`, npm itself left out; the bundle is there, as after an install.',
       machine().join('\n'),
       report,
-      'Goal 20: must ≤ 300 ms, reach ≤ 2 × bare Node. Goal 21: idle must ≤ 110 MiB, reach ≤ 90 MiB.',
+      goals,
     ].join('\n\n'),
   );
 } finally {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CORES, freePort, hasCommand, type Program, start, untilReady } from './measure.ts';
+import { CORES, freePort, hasCommand, productCommand, type Program, start, untilReady } from './measure.ts';
 import { NO_BOOKS } from './gateway-goals.ts';
 import { nginxCommand } from './nginx.ts';
 import { installPortkey, portkeyHeaders } from './portkey.ts';
@@ -136,18 +136,14 @@ async function startProduct(
       ],
     }),
   );
+  const args = ['--config', config, '--port', String(port), '--host', '127.0.0.1'];
   // What is preloaded takes the place of sources, which the bundle does not read.
-  const main = script(nodeOptions.length > 0 ? '../src/main.ts' : '../scripts/start.mjs');
-  const program = launch(
-    name,
-    [process.execPath, ...nodeOptions, main, '--config', config, '--port', String(port), '--host', '127.0.0.1'],
-    CORES.server,
-    {
-      LENSGATE_DATA_DIR: join(folder, name),
-      LITELLM_MASTER_KEY: adminKey,
-      LENSGATE_CATALOG_REFRESH_SECONDS: '0',
-    },
-  );
+  const fromSources = [process.execPath, ...nodeOptions, script('../src/main.ts'), ...args];
+  const program = launch(name, nodeOptions.length > 0 ? fromSources : productCommand(args), CORES.server, {
+    LENSGATE_DATA_DIR: join(folder, name),
+    LITELLM_MASTER_KEY: adminKey,
+    LENSGATE_CATALOG_REFRESH_SECONDS: '0',
+  });
   await untilReady(`${origin}/health/readiness`);
   const answer = await fetch(`${origin}/key/generate`, {
     method: 'POST',

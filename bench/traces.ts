@@ -14,6 +14,7 @@ import {
   machine,
   median,
   pinned,
+  productCommand,
   type Program,
   run,
   start,
@@ -74,11 +75,11 @@ async function startSink(): Promise<Target> {
 async function startProduct(): Promise<Target> {
   const port = await freePort();
   const adminKey = `sk-${randomBytes(24).toString('base64url')}`;
-  const program = launch(
-    'lensgate',
-    [process.execPath, script('../scripts/start.mjs'), '--port', String(port), '--host', '127.0.0.1'],
-    { LENSGATE_DATA_DIR: dataDir, LITELLM_MASTER_KEY: adminKey, LENSGATE_CATALOG_REFRESH_SECONDS: '0' },
-  );
+  const program = launch('lensgate', productCommand(['--port', String(port), '--host', '127.0.0.1']), {
+    LENSGATE_DATA_DIR: dataDir,
+    LITELLM_MASTER_KEY: adminKey,
+    LENSGATE_CATALOG_REFRESH_SECONDS: '0',
+  });
   await untilReady(`http://127.0.0.1:${port}/health/readiness`);
   const headers = { authorization: `Bearer ${adminKey}` };
   return { name: 'lensgate', url: `http://127.0.0.1:${port}/v1/traces`, headers, program };

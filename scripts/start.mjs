@@ -1,5 +1,8 @@
 // Runs on any Node: the server itself needs the Node that the project's own dependencies bring.
 import { spawnSync } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+// As a whole: a Node that is too old to have what is used of it must get as far as being told so.
+import module from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { currentEntry } from './bundle-state.mjs';
@@ -21,9 +24,19 @@ function makeBundle() {
   return currentEntry(root);
 }
 
+/** What V8 makes of a bundle is kept beside it, so that it goes with it; where nobody may write, the server keeps it. */
+function keepCompiled(folder) {
+  try {
+    accessSync(folder, constants.W_OK);
+  } catch {
+    return;
+  }
+  module.enableCompileCache(join(folder, 'compiled'));
+}
+
 let entry = currentEntry(root) ?? makeBundle();
 if (entry === null) {
   console.error('Lensgate starts from its sources: slower, and with twice the memory.');
   entry = join(root, 'src', 'main.ts');
-}
+} else keepCompiled(dirname(entry));
 await import(pathToFileURL(entry).href);

@@ -6,7 +6,6 @@ import type { Platform } from '../resolvers/scope.ts';
 import { tellChanges } from '../resolvers/traces.ts';
 import { docsRoutes } from '../rest-shims/docs.ts';
 import { createRouter, type RequestFailure } from '../rest-shims/router.ts';
-import { schema } from '../schema/index.ts';
 import type { CallRecord, KeptCall } from './domain/calls/call-record.ts';
 import { DomainError, InvalidInput, Unavailable } from './domain/errors.ts';
 import { FreeTierUsedUp } from './domain/free-tier/free-tier.ts';
@@ -19,7 +18,7 @@ import { createGateway } from './gateway/create-gateway.ts';
 import { createKeyRing } from './gateway/create-key-ring.ts';
 import { gatewayPaidKeys } from './gateway/gateway-paid-keys.ts';
 import { paidKeysOf } from './gateway/paid-keys.ts';
-import { createGraphQL } from './graphql.ts';
+import { createGraphQLDoor } from './graphql-door.ts';
 import { openStores } from './persistence/orm.ts';
 import { demoDeployment, createProviders } from './providers/providers.ts';
 import { createStripe } from './providers/stripe/stripe.ts';
@@ -208,8 +207,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     { what: 'traces', days: settings.retentionDays, forget: stores.traces.forget },
     { what: 'responses', days: settings.responseRetentionDays, forget: stores.responses.forget },
   ].map((kept) => createRetention({ ...kept, clock: systemClock, log }));
-  const graph = createGraphQL({
-    schema,
+  const graph = createGraphQLDoor({
     scopeFor: scopes.forGraph,
     log,
     settings: { introspection: settings.introspection, graphiql: settings.graphiql },

@@ -14,7 +14,8 @@ const settings = read();
 const log = createLog(settings.logLevel);
 for (const warning of settings.warnings) log.warn({}, warning);
 
-// What Node makes of the sources is kept for the next start, in our own folder: nobody else may write code there.
+// What V8 makes of the code is kept for the next start, unless it is kept beside the bundle already: in our own folder,
+// because nobody else may write code there.
 enableCompileCache(join(settings.dataDir, 'compiled'));
 
 // Loaded only now: a faulty configuration is answered before the house is built.

@@ -2,7 +2,6 @@ import { createServer, type Server } from 'node:http';
 import { createLoaders } from '../../resolvers/loaders.ts';
 import type { Platform } from '../../resolvers/scope.ts';
 import { tellChanges } from '../../resolvers/traces.ts';
-import { schema } from '../../schema/index.ts';
 import type { Caller, Owner } from '../../src/domain/caller.ts';
 import type { CatalogEntry, CatalogSnapshot } from '../../src/domain/catalog/catalog.ts';
 import type { CatalogHistory } from '../../src/domain/catalog/history.ts';
@@ -16,7 +15,7 @@ import type { TraceStore } from '../../src/domain/traces/store.ts';
 import type { Health } from '../../src/domain/deployments/health.ts';
 import { createCallEstimates } from '../../src/gateway/estimate-call.ts';
 import type { Gateway, GatewayCall } from '../../src/gateway/gateway.ts';
-import { createGraphQL } from '../../src/graphql.ts';
+import { createGraphQLDoor } from '../../src/graphql-door.ts';
 import { createStripe } from '../../src/providers/stripe/stripe.ts';
 import { createBus } from '../../src/runtime/bus.ts';
 import { createPatternCompiler } from '../../src/runtime/catalog-pattern.ts';
@@ -259,8 +258,7 @@ export async function openGraph(
   };
   const note = (level: LogLine['level']) => (facts: object, event: string) =>
     void lines.push({ level, facts: { ...facts }, event });
-  const door = createGraphQL({
-    schema,
+  const door = createGraphQLDoor({
     log: { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') },
     settings: { introspection: options.introspection ?? true, graphiql: options.graphiql ?? false },
     async scopeFor({ request, signal }) {

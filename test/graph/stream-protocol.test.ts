@@ -102,6 +102,19 @@ describe('a stream of the single connection mode', () => {
 });
 
 describe('the distinct connections mode', () => {
+  it('ends at once, and says why, when it is the first question of a process that drains', async () => {
+    house = await openGraph();
+    house.door.close();
+    const answer = await fetch(at(), {
+      method: 'POST',
+      headers: { ...JSON_BODY, accept: 'text/event-stream', authorization: 'Bearer sk-admin' },
+      body: JSON.stringify({ query: 'subscription { traceUpdates { missed } }' }),
+    });
+    expect(await answer.text()).toBe(
+      ':\n\nevent: next\ndata: {"errors":[{"message":"The process is shutting down.","extensions":{"code":"UNAVAILABLE","retryAfterSeconds":2}}]}\n\nevent: complete\ndata:\n\n',
+    );
+  });
+
   it('runs queries and mutations, too', async () => {
     house = await openGraph();
     const answer = await fetch(at(), {

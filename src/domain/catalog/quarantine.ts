@@ -87,9 +87,10 @@ function faultOf(field: string, value: unknown, accepted: unknown): HoldReason |
 }
 
 /** A look that spares nearly every field the exact one: a small number, near the last accepted if there is one. */
-function isPlainlySound(value: unknown, accepted: unknown): boolean {
+function isPlainlySound(field: string, value: unknown, accepted: unknown): boolean {
   if (value === accepted) return true;
-  if (typeof value !== 'number' || !(value >= 0 && value <= 0.001)) return false;
+  if (typeof value !== 'number' || !(value >= 0 && value < Infinity)) return false;
+  if (value > 0.001 && isPerToken(field)) return false;
   if (accepted === undefined) return true;
   return typeof accepted === 'number' && value > 0 && accepted > 0 && value < accepted * 9 && value * 9 > accepted;
 }
@@ -109,7 +110,7 @@ export function judgeRow(
   for (const field in row) {
     const value = row[field];
     const served = accepted?.[field];
-    if (isPlainlySound(value, served) || !isPriced(field) || sameValue(value, served)) continue;
+    if (!isPriced(field) || isPlainlySound(field, value, served) || sameValue(value, served)) continue;
     const reason = faultOf(field, value, served);
     if (reason !== null && !isReleased(field, value)) holds.push({ entryId, field, value, served, reason });
   }
