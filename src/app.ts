@@ -7,6 +7,7 @@ import { tellChanges } from '../resolvers/traces.ts';
 import { docsRoutes } from '../rest-shims/docs.ts';
 import { createRouter, type RequestFailure } from '../rest-shims/router.ts';
 import type { CallRecord, KeptCall } from './domain/calls/call-record.ts';
+import type { TraceSummary } from './domain/traces/trace.ts';
 import { DomainError, InvalidInput, Unavailable } from './domain/errors.ts';
 import { FreeTierUsedUp } from './domain/free-tier/free-tier.ts';
 import { createPace } from './domain/pace.ts';
@@ -41,6 +42,7 @@ import { createResponseKeeper } from './runtime/response-keeper.ts';
 import { createRetention } from './runtime/retention.ts';
 import type { Settings } from './runtime/settings.ts';
 import { webSocketClient, webSocketServer } from './runtime/web-sockets.ts';
+import { createUnfolding } from './runtime/unfolding.ts';
 import { createWriteBehind } from './runtime/write-behind.ts';
 import { createTraceOutlines } from './runtime/trace-outlines.ts';
 import { HOT_PATHS, restRoutes } from './routes.ts';
@@ -110,10 +112,20 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     const facts = { err: error, callId, traceId, refused: refusedRecords };
     log.error(facts, 'the record of a call was set aside: the store cannot take it');
   };
+  const unfolding = createUnfolding({ store: stores.calls, log });
+  /** The calls are committed: what fails from here on must not commit them again. */
+  async function afterCommit(calls: number, changed: () => Promise<readonly TraceSummary[]>): Promise<void> {
+    try {
+      if (bus.subscriberCount() > 0) tellChanges(bus, await changed());
+      await unfolding.committed(calls);
+    } catch (error) {
+      log.warn({ err: error, calls }, 'calls are committed, but could not be unfolded or told of');
+    }
+  }
   const records = createWriteBehind<KeptCall>({
     async commit(calls) {
       const changed = await stores.calls.append(calls);
-      if (bus.subscriberCount() > 0) tellChanges(bus, changed());
+      await afterCommit(calls.length, changed);
     },
     faultOf(error) {
       if (error instanceof Unavailable) return 'store';
@@ -186,7 +198,12 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     keyRing,
     responses: { ids: createResponseIds(settings.masterKey), idSecurity: settings.responseIdSecurity, keeper },
     keySmith,
-    metrics: createMetrics({ catalog, spanExport, clock: systemClock }),
+    metrics: createMetrics({
+      catalog,
+      spanExport,
+      calls: { waiting: records.waiting, backlog: stores.calls.backlog },
+      clock: systemClock,
+    }),
     bus,
     clock: systemClock,
     ids: randomIds,
@@ -264,6 +281,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
   freeTier.start();
   upgrades.start();
   for (const retention of retentions) retention.start();
+  unfolding.start();
   if (platform.payments.configured) reconciler.start();
 
   async function shutDown(graceMs: number): Promise<void> {
@@ -283,6 +301,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     await recorder.stop();
     await records.flush().catch((error: unknown) => log.error({ err: error }, 'last gateway records were lost'));
     await keeper.flush().catch((error: unknown) => log.error({ err: error }, 'last responses were lost'));
+    await unfolding.stop();
     await spanExport?.drain(EXPORT_DRAIN_MS);
     await freeTier.stop();
     await Promise.all(retentions.map((retention) => retention.stop()));

@@ -1,6 +1,7 @@
 import { constants, gunzipSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { Owner } from './domain/caller.ts';
 import { InvalidInput, TooLarge } from './domain/errors.ts';
+import { blankCalls, payloadOfCall } from './domain/traces/call-body.ts';
 import type { ExportBody, PackedCall, PackedExport, PackedTrace, SentExport } from './domain/traces/packed.ts';
 import type { OtlpLimits } from './domain/traces/otlp-limits.ts';
 import { type CallUsage, callUsageOf } from './domain/traces/call-usage.ts';
@@ -40,15 +41,19 @@ export function packExport(sent: SentExport, limits: OtlpLimits): PackedExport {
 
 /** The payload of one span of a body that was packed before; `valueBytes` is kept of each value. */
 export function payloadAt(body: ExportBody, at: number, owner: Owner, valueBytes: number): SpanPayload {
-  const raw = decodeSpan(open(body), body.format, at);
-  if (raw === undefined) throw new Error('A body has lost a span that points into it.');
-  return readPayload(raw, owner, valueBytes);
+  if (body.format === 'calls') return payloadOfCall(open(body), at) ?? lost();
+  return readPayload(decodeSpan(open(body), body.format, at) ?? lost(), owner, valueBytes);
 }
 
 /** A body that was packed before, with nothing left of the spans of these traces. */
 export function withoutSpans(body: ExportBody, traceIds: readonly string[]): ExportBody {
-  const blanked = blankSpans(open(body), body.format, traceIds);
+  const plain = open(body);
+  const blanked = body.format === 'calls' ? blankCalls(plain, traceIds) : blankSpans(plain, body.format, traceIds);
   return { format: body.format, compression: 'zstd', bytes: deflate(blanked) };
+}
+
+function lost(): never {
+  throw new Error('A body has lost a span that points into it.');
 }
 
 function compressionOf(contentEncoding: string | undefined): 'gzip' | null {

@@ -16,6 +16,7 @@ import { createCheckoutStore } from './stores/checkouts.ts';
 import { createFreeTierStore } from './stores/free-tier.ts';
 import { createKeyStore } from './stores/keys.ts';
 import { createReleaseStore } from './stores/catalog-releases.ts';
+import { readableSpend, readableTraces } from './stores/readable.ts';
 import { createResponseStore } from './stores/responses.ts';
 import { createSpendStore } from './stores/spend.ts';
 import { createTraceStore } from './stores/traces.ts';
@@ -116,16 +117,17 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
   }
   const traces = createTraceStore(database, options.bodies, options.ingestLimit);
   const spend = createSpendStore(database);
+  const calls = createCallStore(database, { spend, traces }, options.log);
   return {
-    calls: createCallStore(database, { spend, traces }),
+    calls,
     catalogHistory: createCatalogHistory(database),
     catalogReleases: createReleaseStore(database),
     checkouts: createCheckoutStore(database),
     freeTier: createFreeTierStore(database),
     keys: createKeyStore(database),
     responses: createResponseStore(database),
-    spend,
-    traces,
+    spend: readableSpend(spend, calls.readable),
+    traces: readableTraces(traces, calls.readable),
     upstreamObjects: createUpstreamObjectStore(database),
     engine,
     ping: () =>

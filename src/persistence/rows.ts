@@ -1,5 +1,5 @@
 import type { EntityClass } from '@mikro-orm/core';
-import { CompiledQuery, type Kysely, sql, type RawBuilder, type Selectable } from 'kysely';
+import { CompiledQuery, type Kysely, sql, type RawBuilder } from 'kysely';
 import type { Orm, SqlFlavour } from './database.ts';
 import type { Tables } from './tables.ts';
 
@@ -50,16 +50,6 @@ export function encodeRow<Name extends keyof Tables>(
   row: Readonly<Partial<Record<keyof Tables[Name] & string, unknown>>>,
 ): EncodedRow {
   return JSON.stringify(columns.map(({ name }) => row[name])) as EncodedRow;
-}
-
-/** The row that `encodeRow` made text of; of a column that was left out nothing is there. */
-export function decodeRow<Name extends keyof Tables>(
-  { columns }: RowTable<Name>,
-  row: EncodedRow,
-): Selectable<Tables[Name]> {
-  const values = JSON.parse(row) as readonly unknown[];
-  const named = columns.map(({ name }, position) => [name, values[position]] as const);
-  return Object.fromEntries(named) as Selectable<Tables[Name]>;
 }
 
 /**

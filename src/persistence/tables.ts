@@ -1,4 +1,5 @@
 import type { InferKyselyDB } from '@mikro-orm/sql';
+import { CallSegmentEntity, type CallSegmentSchema } from './entities/call-segment.ts';
 import { CatalogChangeEntity, type CatalogChangeSchema } from './entities/catalog-change.ts';
 import { CatalogRecordedEntity, type CatalogRecordedSchema } from './entities/catalog-recorded.ts';
 import { CatalogSpanEntity, type CatalogSpanSchema } from './entities/catalog-span.ts';
@@ -18,6 +19,7 @@ import { VirtualKeyEntity } from './entities/virtual-key.ts';
 
 /** Everything the ORM manages or makes tables for. */
 export const ENTITIES = [
+  CallSegmentEntity,
   CatalogChangeEntity,
   CatalogRecordedEntity,
   CatalogSpanEntity,
@@ -38,6 +40,7 @@ export const ENTITIES = [
 
 /** The tables that are read and written as rows, typed from the same declarations the migrations come from. */
 export type Tables = InferKyselyDB<
+  | typeof CallSegmentSchema
   | typeof CatalogChangeSchema
   | typeof CatalogRecordedSchema
   | typeof CatalogSpanSchema

@@ -7,6 +7,8 @@ export interface MetricsOptions {
   readonly catalog: { status(): CatalogStatus };
   /** Null where spans are sent nowhere. */
   readonly spanExport: Pick<SpanExport, 'counts'> | null;
+  /** Calls that wait for their commit, and such as are committed and wait to be unfolded. */
+  readonly calls: { waiting(): number; backlog(): number };
   readonly clock: Clock;
 }
 
@@ -25,7 +27,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   };
 }
 
-async function openRegistry({ catalog, spanExport, clock }: MetricsOptions) {
+async function openRegistry({ catalog, spanExport, calls, clock }: MetricsOptions) {
   const { collectDefaultMetrics, Counter, Gauge, Registry } = await import('prom-client');
   const registry = new Registry();
   const registers = [registry];
@@ -39,6 +41,10 @@ async function openRegistry({ catalog, spanExport, clock }: MetricsOptions) {
     'lensgate_catalog_age_seconds',
     'Time since the data of the catalog was first fetched, or made; to see a source that is lost, watch lensgate_catalog_refreshes_total.',
     ({ takenAt }) => Math.max(0, (clock.now().getTime() - takenAt.getTime()) / 1000),
+  );
+  gauge('lensgate_calls_waiting', 'Records of calls that wait for their commit.', () => calls.waiting());
+  gauge('lensgate_calls_to_unfold', 'Calls that are committed and not yet unfolded into what is read.', () =>
+    calls.backlog(),
   );
   gauge('lensgate_catalog_entries', 'Entries of the catalog.', ({ count }) => count);
   gauge('lensgate_catalog_quarantined_prices', 'Prices that are kept out of the catalog.', ({ held }) => held);

@@ -1,7 +1,7 @@
 import { openStores } from '../../src/persistence/orm.ts';
 import type { StoresOptions } from '../../src/persistence/stores.ts';
 import { anExport } from './an-export.ts';
-import { TEAM_KEY, aKey, aSpan, aSpendRow, spanId } from './samples.ts';
+import { A_CALL, TEAM_KEY, aKey, aSpan, aSpendRow, spanId } from './samples.ts';
 
 // Stores one of everything, says so at once, and then waits to be killed.
 
@@ -12,5 +12,6 @@ await stores.spend.append([aSpendRow()]);
 const spans = Array.from({ length: 700 }, (_, position) => aSpan({ spanId: spanId(position + 1) }));
 await stores.traces.ingest([{ owner: TEAM_KEY, spans }]);
 await stores.traces.ingestExport(TEAM_KEY, anExport(2, 'in a body'));
+await stores.calls.append([stores.calls.keep(A_CALL)]);
 process.stdout.write('stored\n');
 setInterval(() => {}, 60_000);

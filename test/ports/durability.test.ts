@@ -7,7 +7,7 @@ import { traceRefOf } from '../../src/persistence/trace-ref.ts';
 import { aTracePacker } from '../support/trace-packer.ts';
 import { anExport } from './an-export.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
-import { TEAM_KEY, aKey, aSpan, aSpendRow, spanId, traceId } from './samples.ts';
+import { A_CALL, TEAM_KEY, aKey, aSpan, aSpendRow, spanId, traceId } from './samples.ts';
 
 const REF = traceRefOf(TEAM_KEY, traceId(1));
 const TRACE = { traceId: traceId(1), traceRef: REF };
@@ -34,6 +34,8 @@ async function everything({ keys, spend, traces }: Stores): Promise<unknown> {
     spanCount: summary?.spanCount,
     heads: (await traces.listSpans([TRACE])).get(REF)?.length,
     last: await traces.findSpan([TRACE], spanId(700)),
+    called: await traces.findSpan(await traces.findSummaries({ kind: 'all' }, traceId(3), null), spanId(3)),
+    charged: await spend.totalOf(A_CALL.spend.keyHash),
     exported: (await traces.findSpan([EXPORTED], spanId(1)))?.input,
   };
 }
@@ -45,6 +47,8 @@ const STORED = {
   spanCount: 700,
   heads: 700,
   last: aSpan({ spanId: spanId(700) }),
+  called: A_CALL.span,
+  charged: A_CALL.spend.cost,
   exported: 'in a body',
 };
 
@@ -67,6 +71,7 @@ for (const engine of ENGINES)
       const underWay = [
         stores.keys.add(aKey()),
         stores.spend.append([aSpendRow()]),
+        stores.calls.append([stores.calls.keep(A_CALL)]),
         ...spans.map((span) => stores.traces.ingest([{ owner: TEAM_KEY, spans: [span] }])),
         stores.traces.ingestExport(TEAM_KEY, anExport(2, 'in a body')),
       ];

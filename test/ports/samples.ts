@@ -1,3 +1,4 @@
+import type { CallRecord } from '../../src/domain/calls/call-record.ts';
 import type { Owner } from '../../src/domain/caller.ts';
 import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
 import type { Usd } from '../../src/domain/money.ts';
@@ -87,6 +88,21 @@ export function aSpendRow(fields: Partial<SpendRow> = {}): SpendRow {
     ...fields,
   };
 }
+
+/** A call as the gateway records it, with a trace of its own. */
+export const A_CALL: CallRecord = {
+  spend: aSpendRow({
+    id: 'call-3',
+    callId: 'call-3',
+    traceId: traceId(3),
+    spanId: spanId(3),
+    keyHash: 'd'.repeat(64),
+    cost: picos(7n),
+    usage: { inputTokens: 3, outputTokens: 5, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
+    endedAt: new Date(START_MS + 5),
+  }),
+  span: aSpan({ traceId: traceId(3), spanId: spanId(3), requestId: 'chatcmpl-1', cost: picos(7n) }),
+};
 
 export function aKey(fields: Partial<VirtualKey> = {}): VirtualKey {
   return {

@@ -9,7 +9,7 @@ export interface CallRecord {
 }
 
 /**
- * A record in the form it is stored in, made once when the call ends: mostly text, because thousands of them wait for
+ * A record in the form it waits in, made once when the call ends: mostly bytes, because thousands of them wait for
  * their commit, and the collector walks and moves every object that waits.
  */
 export interface KeptCall {
@@ -17,13 +17,20 @@ export interface KeptCall {
   readonly traceId: string;
 }
 
-/** Where the gateway's own records go: what a call cost and its span, together. */
+/**
+ * Where the gateway's own records go: what a call cost and its span, together. They are committed as they come and
+ * unfolded into what is read later; whoever reads spend or traces sees everything that was committed before.
+ */
 export interface CallStore<Kept extends KeptCall = KeptCall> {
   /** Throws InvalidInput for a value that no store holds. */
   keep(call: CallRecord): Kept;
   /**
-   * Stores them or fails; what is stored already is left as it is. Gives a function that tells the summaries of the
-   * traces that changed: most of the time nobody wants to know.
+   * Commits them or fails; what is stored already is left as it is. Gives a function that tells the summaries of their
+   * traces as they stand then: most of the time nobody wants to know.
    */
-  append(calls: readonly Kept[]): Promise<() => readonly TraceSummary[]>;
+  append(calls: readonly Kept[]): Promise<() => Promise<readonly TraceSummary[]>>;
+  /** How many calls are committed and not unfolded, as far as this process knows. */
+  backlog(): number;
+  /** Unfolds some of them, the oldest first: a step of milliseconds. Throws Unavailable. */
+  unfold(): Promise<void>;
 }

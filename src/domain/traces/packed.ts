@@ -12,10 +12,11 @@ export interface SentExport {
   readonly contentEncoding: string | undefined;
 }
 
-/** The body of an export as it is kept: compressed, with the payload of every span that came in it. */
+/** A body as it is kept: compressed, with the payload of every span in it. */
 export interface ExportBody {
-  readonly format: 'protobuf' | 'json';
-  /** The sender's own gzip is kept as it came; what came plain is compressed with zstd. */
+  /** `protobuf` and `json` came in an export, `calls` are our own (`call-body.ts`). */
+  readonly format: 'protobuf' | 'json' | 'calls';
+  /** The sender's own gzip is kept as it came; all else is compressed with zstd. */
   readonly compression: 'gzip' | 'zstd';
   readonly bytes: Uint8Array;
 }

@@ -2,7 +2,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import type { ExportBody } from '../../domain/traces/packed.ts';
 import { RowNumberType } from './row-number-type.ts';
 
-/** The body of an export, compressed, kept once for all spans that came in it. Rows only. */
+/** The body of an export or of calls of our own, compressed, kept once for all spans in it. Rows only. */
 export const ExportBodySchema = defineEntity({
   name: 'ExportBodyEntity',
   tableName: 'export_body',

@@ -1,93 +1,69 @@
-import type { Kysely } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import type { CallRecord, CallStore, KeptCall } from '../../domain/calls/call-record.ts';
-import type { Owner } from '../../domain/caller.ts';
-import type { SpendRow, SpendStore } from '../../domain/spend/spend-row.ts';
+import { InvalidInput } from '../../domain/errors.ts';
+import type { SpendStore } from '../../domain/spend/spend-row.ts';
+import { amountText, nsText } from '../../domain/storable.ts';
 import type { SpanBatch } from '../../domain/traces/span.ts';
-import { payloadOfText, payloadText, type SpanRows, spanRows, spansOfRows } from '../../domain/traces/span-rows.ts';
 import type { TraceStore } from '../../domain/traces/store.ts';
-import { growSummary, type TraceSummary } from '../../domain/traces/trace.ts';
+import type { TraceSummary } from '../../domain/traces/trace.ts';
 import type { Database } from '../database.ts';
 import { KeySpendEntity } from '../entities/key-spend.ts';
 import { SpanEntity } from '../entities/span.ts';
 import { SpendRowEntity } from '../entities/spend-row.ts';
 import { TraceSummaryEntity } from '../entities/trace-summary.ts';
-import { isDuplicate } from '../faults.ts';
-import { decodeRow, type EncodedRow, encodeRow, insertionInto, rowTable, tableWithout } from '../rows.ts';
+import { everyColumn, rowTable, tableWithout, tuplesIn } from '../rows.ts';
+import type { StoresOptions } from '../stores.ts';
 import type { Tables } from '../tables.ts';
+import { createTextSlabs } from '../text-slabs.ts';
 import { traceRefOf } from '../trace-ref.ts';
-import { transaction } from '../transaction.ts';
-import { createSpanWriter, freshGroup } from './span-insertion.ts';
+import { createCallLog } from './call-log.ts';
+import { ownerOf } from './call-owner.ts';
+import { createCallPacker } from './call-rows.ts';
+import type { PackedRoot } from './call-segments.ts';
+import { createCallUnpacking } from './call-unpacking.ts';
 import { createTotals } from './spend.ts';
-import { spendRowOf, storedRowOf } from './spend-rows.ts';
-import { summaryOf, summaryRowOf } from './summary-rows.ts';
+import { summaryOf, type SummaryRow } from './summary-rows.ts';
 
-/** A call whose span begins a trace of its own, as text. */
-interface KeptRoot extends KeptCall {
+/** A call whose span begins a trace of its own. */
+interface KeptRoot extends PackedRoot {
   readonly kind: 'root';
-  readonly keyHash: string;
-  readonly cost: SpendRow['cost'];
-  readonly traceRef: string;
-  readonly spend: EncodedRow;
-  readonly summary: EncodedRow;
-  readonly span: SpanRows;
 }
 
-/** A call inside a trace that may be there already: what it makes of it shows when it is stored. */
-interface KeptChild extends KeptCall {
-  readonly kind: 'child';
+/** A call inside a trace that may be there already, or one like no other: both stores take it as it is. */
+interface KeptWhole extends KeptCall {
+  readonly kind: 'whole';
   readonly record: CallRecord;
 }
 
-type Kept = KeptRoot | KeptChild;
+type Kept = KeptRoot | KeptWhole;
 
-/** The records of calls, spend row, trace and span in one transaction: made text one by one, as calls end. */
+/** The call store with what the stores that are read need to know. */
+export interface ReadableCallStore extends CallStore<Kept> {
+  /** Resolves when everything committed before can be read. */
+  readable(): Promise<void>;
+}
+
+/** The records of calls: made bytes one by one, as calls end, and committed as segments of a log (ADR 0035). */
 export function createCallStore(
   database: Database,
   stores: { readonly spend: SpendStore; readonly traces: TraceStore },
-): CallStore<Kept> {
+  log: StoresOptions['log'],
+): ReadableCallStore {
   const { orm, flavour, inFlight } = database;
+  const summaryTable = rowTable(orm, 'trace_summary', TraceSummaryEntity);
   const spendTable = rowTable(orm, 'spend_row', SpendRowEntity);
-  const summaryTable = tableWithout(rowTable(orm, 'trace_summary', TraceSummaryEntity), 'trace_no');
-  const insertSpend = insertionInto(flavour, spendTable);
-  const insertSummaries = insertionInto(flavour, summaryTable);
-  const addToTotals = createTotals(flavour, rowTable(orm, 'key_spend', KeySpendEntity));
-  const spans = createSpanWriter(flavour, rowTable(orm, 'span', SpanEntity));
-
-  function keepRoot({ spend, span }: CallRecord): KeptRoot {
-    const { traceId, callId, keyHash, cost } = spend;
-    const owner = ownerOf(spend);
-    const traceRef = traceRefOf(owner, traceId);
-    const summary = growSummary(null, { traceId, traceRef, owner }, [span]);
-    return {
-      kind: 'root',
-      callId,
-      traceId,
-      keyHash,
-      cost,
-      traceRef,
-      spend: encodeRow(spendTable, storedRowOf(spend)),
-      summary: encodeRow(summaryTable, summaryRowOf(summary)),
-      span: spanRows([{ head: span, payload: { kind: 'row', text: payloadText(span) } }]),
-    };
-  }
-
-  /** As almost always, nothing of them is stored. Fails for all when something is. */
-  const storeFresh = (calls: readonly KeptRoot[]): Promise<void> =>
-    transaction(orm, async (db: Kysely<Tables>) => {
-      await insertSpend(
-        db,
-        calls.map(({ spend }) => spend),
-      );
-      await addToTotals(db, calls);
-      await insertSummaries(
-        db,
-        calls.map(({ summary }) => summary),
-      );
-      await spans.insertFresh(
-        db,
-        calls.map((call) => freshGroup(call, call.span)),
-      );
-    });
+  const pack = createCallPacker();
+  const slice = createTextSlabs();
+  const segments = createCallLog(database, {
+    unpacking: createCallUnpacking(flavour, {
+      spend_row: spendTable,
+      trace_summary: tableWithout(summaryTable, 'trace_no'),
+      span: rowTable(orm, 'span', SpanEntity),
+    }),
+    addToTotals: createTotals(flavour, rowTable(orm, 'key_spend', KeySpendEntity)),
+    storeOneByOne,
+    log,
+  });
 
   async function storeOneByOne(records: readonly CallRecord[]): Promise<readonly TraceSummary[]> {
     if (records.length === 0) return [];
@@ -95,37 +71,70 @@ export function createCallStore(
     return stores.traces.ingest(records.map(batchOf));
   }
 
-  function recordOf({ traceId, spend, span }: KeptRoot): CallRecord {
-    const [kept] = spansOfRows(traceId, span);
-    if (kept?.payload.kind !== 'row') throw new TypeError('The span of a call carries its payload.');
-    return {
-      spend: spendRowOf(decodeRow(spendTable, spend)),
-      span: { ...kept.head, ...payloadOfText(kept.payload.text) },
-    };
+  async function summariesOf(calls: readonly KeptRoot[]): Promise<readonly TraceSummary[]> {
+    if (calls.length === 0) return [];
+    await segments.readable();
+    const keys = calls.map(({ traceId, traceRef }) => [traceId, traceRef]);
+    const rows = await inFlight.run(() =>
+      reading()
+        .selectFrom('trace_summary')
+        .select(everyColumn(summaryTable))
+        .where(sql`(trace_id, trace_ref)`, 'in', tuplesIn(flavour, 2, keys))
+        .orderBy('trace_summary.trace_no')
+        .$castTo<SummaryRow>()
+        .execute(),
+    );
+    return rows.map(summaryOf);
   }
+  const reading = (): Kysely<Tables> => orm.em.fork().getKysely<Tables>({ type: 'read' });
 
   return {
     keep(call) {
       const { callId, traceId } = call.spend;
-      return call.span.parentSpanId === null ? keepRoot(call) : { kind: 'child', callId, traceId, record: call };
+      refuseUnsound(call);
+      const traceRef = call.span.parentSpanId === null ? traceRefOf(ownerOf(call.spend), traceId) : null;
+      const packed = traceRef === null ? null : pack(call, traceRef);
+      if (traceRef === null || packed === null) {
+        for (const cost of [call.spend.cost, call.span.cost]) amountText(cost ?? 0n);
+        for (const ns of [call.span.startNs, call.span.endNs]) nsText(ns);
+        return { kind: 'whole', callId, traceId, record: call };
+      }
+      const { profile, row, payload } = packed;
+      const { cost } = call.spend;
+      return { kind: 'root', callId, traceId, traceRef, profile, cost, row: slice(row), payload: slice(payload) };
     },
     append: async (calls) => {
       const roots = calls.filter((call) => call.kind === 'root');
-      const children = calls.flatMap((call) => (call.kind === 'child' ? [call.record] : []));
-      let stored: readonly TraceSummary[] | null = null;
-      try {
-        if (roots.length > 0) await inFlight.run(() => storeFresh(roots));
-      } catch (error) {
-        if (!isDuplicate(error)) throw error;
-        stored = await storeOneByOne(roots.map(recordOf));
-      }
-      const grown = await storeOneByOne(children);
-      return () => [...(stored ?? roots.map(({ summary }) => summaryOf(decodeRow(summaryTable, summary)))), ...grown];
+      const wholes = calls.flatMap((call) => (call.kind === 'whole' ? [call.record] : []));
+      if (roots.length > 0) await segments.write(roots);
+      const grown = await storeOneByOne(wholes);
+      return async () => [...(await summariesOf(roots)), ...grown];
     },
+    backlog: () => segments.backlog(),
+    unfold: () => segments.step(),
+    readable: () => segments.readable(),
   };
 }
 
-const ownerOf = ({ teamId, keyHash }: SpendRow): Owner => ({ teamId: teamId ?? '', keyHash });
+/** Throws InvalidInput for what no store holds: found here, it holds up no call that waits with it. */
+function refuseUnsound({ spend, span }: CallRecord): void {
+  const { usage, startedAt, endedAt, firstByteAt } = spend;
+  const sound =
+    isWhole(span.inputTokens) &&
+    isWhole(span.outputTokens) &&
+    (usage === null ||
+      (isWhole(usage.inputTokens) &&
+        isWhole(usage.outputTokens) &&
+        isWhole(usage.cacheReadTokens) &&
+        isWhole(usage.cacheWriteTokens) &&
+        isWhole(usage.reasoningTokens))) &&
+    isWhole(startedAt.getTime()) &&
+    isWhole(endedAt.getTime()) &&
+    (firstByteAt === null || isWhole(firstByteAt.getTime()));
+  if (!sound) throw new InvalidInput('A count or a time of a call is not a whole number.');
+}
+
+const isWhole = (value: number): boolean => Number.isSafeInteger(value);
 
 const batchOf = ({ spend, span }: CallRecord): SpanBatch => ({
   owner: ownerOf(spend),

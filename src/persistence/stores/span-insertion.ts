@@ -1,6 +1,5 @@
 import { CompiledQuery, type Kysely } from 'kysely';
 import type { SpanRows } from '../../domain/traces/span-rows.ts';
-import type { TraceKey } from '../../domain/traces/store.ts';
 import type { SqlFlavour } from '../database.ts';
 import { type RowTable, statements } from '../rows.ts';
 import type { Tables } from '../tables.ts';
@@ -14,19 +13,9 @@ export function spanGroup(traceNo: string, bodyNo: string | null, rows: SpanRows
   return `[${traceNo},${bodyNo ?? 'null'},${rows}]` as SpanGroup;
 }
 
-/** Spans that begin a trace, as a statement takes them that looks its number up. */
-export type FreshGroup = string & { readonly freshGroup: true };
-
-/** Neither the id nor the ref of a trace holds what JSON would escape. */
-export function freshGroup({ traceId, traceRef }: TraceKey, rows: SpanRows): FreshGroup {
-  return `["${traceId}","${traceRef}",${rows}]` as FreshGroup;
-}
-
 /** Writes spans and finds those that are there, with statements whose text is made once. */
 export interface SpanWriter {
   insert(db: Kysely<Tables>, groups: readonly SpanGroup[]): Promise<void>;
-  /** Writes spans whose summaries this transaction has made, and whose payloads are in their rows. */
-  insertFresh(db: Kysely<Tables>, groups: readonly FreshGroup[]): Promise<void>;
   /** Which of these spans are stored, by the number of their trace. */
   stored(
     db: Kysely<Tables>,
@@ -41,7 +30,7 @@ export interface SpanWriter {
 export function createSpanWriter(flavour: SqlFlavour, { columns }: RowTable<'span'>): SpanWriter {
   const typeOf = (name: string): string => columns.find((column) => column.name === name)?.sqlType ?? 'text';
   const into = ['trace_no', 'body_no', ...SPAN_COLUMNS].map((name) => `"${name}"`).join(', ');
-  const { insertText, insertFreshText, storedText } = flavour === 'postgresql' ? onPostgres() : onSqlite();
+  const { insertText, storedText } = flavour === 'postgresql' ? onPostgres() : onSqlite();
 
   function onPostgres() {
     const own = SPAN_COLUMNS.map((name, position) => `cast(s.value ->> ${position} as ${typeOf(name)})`);
@@ -49,11 +38,6 @@ export function createSpanWriter(flavour: SqlFlavour, { columns }: RowTable<'spa
       insertText: `insert into span (${into})
         select cast(t.value ->> 0 as bigint), cast(t.value ->> 1 as bigint), ${own.join(', ')}
         from jsonb_array_elements($1::jsonb) t cross join lateral jsonb_array_elements(t.value -> 2) s`,
-      insertFreshText: `insert into span (${into})
-        select trace.trace_no, null, ${own.join(', ')}
-        from jsonb_array_elements($1::jsonb) t
-        join trace_summary trace on trace.trace_id = t.value ->> 0 and trace.trace_ref = t.value ->> 1
-        cross join lateral jsonb_array_elements(t.value -> 2) s`,
       storedText: `select cast(span.trace_no as text) as trace_no, span.span_id
         from jsonb_array_elements($1::jsonb) t
         cross join lateral jsonb_array_elements_text(t.value -> 1) i
@@ -68,11 +52,6 @@ export function createSpanWriter(flavour: SqlFlavour, { columns }: RowTable<'spa
       insertText: `insert into span (${into})
         select t.value ->> 0, t.value ->> 1, ${own.join(', ')}
         from jsonb_each(?) t, jsonb_each(t.value, '$[2]') s`,
-      insertFreshText: `insert into span (${into})
-        select trace.trace_no, null, ${own.join(', ')}
-        from jsonb_each(?) t
-        cross join trace_summary trace on trace.trace_id = t.value ->> 0 and trace.trace_ref = t.value ->> 1
-        cross join jsonb_each(t.value, '$[2]') s`,
       storedText: `select cast(span.trace_no as text) as trace_no, span.span_id
         from jsonb_each(?) t, jsonb_each(t.value, '$[1]') i
         cross join span on span.trace_no = t.value ->> 0 and span.span_id = i.value`,
@@ -83,10 +62,6 @@ export function createSpanWriter(flavour: SqlFlavour, { columns }: RowTable<'spa
     async insert(db, groups) {
       for (const some of statements(groups))
         await db.executeQuery(CompiledQuery.raw(insertText, [`[${some.join(',')}]`]));
-    },
-    async insertFresh(db, groups) {
-      for (const some of statements(groups))
-        await db.executeQuery(CompiledQuery.raw(insertFreshText, [`[${some.join(',')}]`]));
     },
     async stored(db, wanted) {
       const json = `[${[...wanted].map(([traceNo, spanIds]) => `[${traceNo},${JSON.stringify(spanIds)}]`).join(',')}]`;

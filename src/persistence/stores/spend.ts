@@ -1,5 +1,5 @@
 import { sql, type Kysely } from 'kysely';
-import { ZERO_USD, type Usd } from '../../domain/money.ts';
+import type { Usd } from '../../domain/money.ts';
 import type { SpendRow, SpendStore } from '../../domain/spend/spend-row.ts';
 import { storable } from '../../domain/storable.ts';
 import type { Database } from '../database.ts';
@@ -74,6 +74,21 @@ export function createSpendStore({ orm, flavour, inFlight }: Database): SpendSto
   const addToTotals = createTotals(flavour, totals);
   const encoded = (rows: readonly SpendRow[]): readonly EncodedRow[] =>
     rows.map((row) => encodeRow(spendRows, storedRowOf(row)));
+
+  /**
+   * What a key has spent, with the calls that are not taken apart yet: whoever is admitted does not wait for them. While
+   * calls take the general way they count twice for a moment, never not at all.
+   */
+  const ownTotal = (keyHash: string) => sql<{ total: string }>`
+    select cast(
+      coalesce((select total from key_spend where key_hash = ${keyHash}), 0) +
+      coalesce((
+        select sum(cast(t.value ->> 'total' as bigint))
+        from call_segment s cross join ${
+          flavour === 'postgresql' ? sql`lateral jsonb_array_elements(s.totals::jsonb)` : sql`json_each(s.totals)`
+        } t
+        where t.value ->> 'key_hash' = ${keyHash}
+      ), 0) as text) as total`;
 
   /** As almost always, no row is stored yet. Fails for all when one is. */
   async function appendFresh(db: Kysely<Tables>, rows: readonly SpendRow[]): Promise<void> {
@@ -150,12 +165,8 @@ export function createSpendStore({ orm, flavour, inFlight }: Database): SpendSto
       }),
     totalOf: (keyHash) =>
       inFlight.run(async () => {
-        const row = await reading()
-          .selectFrom('key_spend')
-          .select(sql<string>`cast(total as text)`.as('total'))
-          .where('key_hash', '=', keyHash)
-          .executeTakeFirst();
-        return row ? (BigInt(row.total) as Usd) : ZERO_USD;
+        const { rows } = await ownTotal(keyHash).execute(reading());
+        return BigInt(rows[0]?.total ?? 0) as Usd;
       }),
   };
 }

@@ -1,0 +1,212 @@
+import type { CallRecord } from '../../domain/calls/call-record.ts';
+import type { SpendRow } from '../../domain/spend/spend-row.ts';
+import { lineOfCall } from '../../domain/traces/call-body.ts';
+import { amountText, storable } from '../../domain/storable.ts';
+import type { SpanHead } from '../../domain/traces/span.ts';
+import { payloadText, spanRows } from '../../domain/traces/span-rows.ts';
+import { growSummary } from '../../domain/traces/trace.ts';
+import { ownerOf } from './call-owner.ts';
+import { CONSTANTS, type Extra, EXTRAS } from './call-columns.ts';
+import { SPAN_COLUMNS } from './span-rows.ts';
+import { storedRowOf } from './spend-rows.ts';
+import { summaryRowOf } from './summary-rows.ts';
+
+/** What most calls of a key share, written once for all of them: see `CONSTANTS`. */
+export interface CallProfile {
+  readonly keyHash: string;
+  /** JSON list, without its closing bracket. */
+  readonly head: string;
+}
+
+/** A call that begins a trace of its own: its row without what its profile says, and its payload. */
+export interface PackedCall {
+  readonly profile: CallProfile;
+  /** JSON list in the order of `CALL_VALUES`; the tail is absent where the profile says that nothing is in it. */
+  readonly row: string;
+  /** One line of a body, see `call-body.ts`. */
+  readonly payload: string;
+}
+
+/** Which members make a profile, and which each call says for itself. A new member has to be put on one side. */
+const SPEND_MEMBERS: Readonly<Record<keyof SpendRow, 'shared' | 'own'>> = {
+  id: 'own',
+  callId: 'own',
+  responseId: 'own',
+  callType: 'shared',
+  keyHash: 'shared',
+  teamId: 'shared',
+  userId: 'shared',
+  modelGroup: 'shared',
+  model: 'shared',
+  deploymentId: 'shared',
+  provider: 'shared',
+  usage: 'own',
+  cost: 'own',
+  status: 'shared',
+  startedAt: 'own',
+  endedAt: 'own',
+  firstByteAt: 'own',
+  traceId: 'own',
+  spanId: 'own',
+  error: 'own',
+};
+const SPAN_MEMBERS: Readonly<Record<keyof SpanHead, 'shared' | 'own'>> = {
+  traceId: 'own',
+  spanId: 'own',
+  parentSpanId: 'shared',
+  name: 'shared',
+  kind: 'shared',
+  type: 'shared',
+  agent: 'shared',
+  service: 'shared',
+  startNs: 'own',
+  endNs: 'own',
+  status: 'shared',
+  error: 'own',
+  model: 'shared',
+  inputTokens: 'own',
+  outputTokens: 'own',
+  inputPreview: 'own',
+  requestId: 'own',
+  cost: 'own',
+  provider: 'shared',
+  framework: 'shared',
+  callId: 'shared',
+  gateway: 'shared',
+  estimate: 'shared',
+  source: 'shared',
+};
+
+const sharedOf = <Member extends string>(members: Readonly<Record<Member, 'shared' | 'own'>>): readonly Member[] =>
+  (Object.keys(members) as Member[]).filter((member) => members[member] === 'shared');
+const SHARED_SPEND = sharedOf(SPEND_MEMBERS);
+const SHARED_SPAN = sharedOf(SPAN_MEMBERS);
+
+/** What a call has beyond the usual: its row is long then, and SQL looks for it there. */
+type Extras = Readonly<Record<Extra, boolean>>;
+
+interface Sample extends CallProfile {
+  readonly extras: Extras;
+  readonly spend: SpendRow;
+  readonly span: SpanHead;
+}
+
+/** Profiles kept at a time, of one key and of all: beyond, they are made anew. */
+const MOST_OF_KEY = 64;
+const MOST = 10_000;
+
+/** Times from here on are beyond what 63-bit nanoseconds and a duration hold together. */
+const MOST_MS = 9_000_000_000_000;
+const NS_PER_MS = 1_000_000;
+
+/**
+ * Packs calls. What it gives of a call is text that says everything `CallRecord` does, but says once per profile what
+ * calls share: to write out a spend row, a summary and a span of each costs several times as much.
+ */
+export function createCallPacker(): (call: CallRecord, traceRef: string) => PackedCall | null {
+  const profiles = new Map<string, Sample[]>();
+  let known = 0;
+
+  function profileOf(call: CallRecord, traceRef: string, extras: Extras): CallProfile {
+    const { keyHash } = call.spend;
+    const ofKey = profiles.get(keyHash);
+    for (const sample of ofKey ?? []) if (alike(sample, call, extras)) return sample;
+    if (known >= MOST) {
+      profiles.clear();
+      known = 0;
+    }
+    const sample = { keyHash, head: headText(call, traceRef, extras), extras, spend: call.spend, span: call.span };
+    if (ofKey === undefined || ofKey.length >= MOST_OF_KEY) profiles.set(keyHash, [sample]);
+    else ofKey.push(sample);
+    known += 1;
+    return sample;
+  }
+
+  /** Null for what is not as the gateway makes it: another way has to be found for it. */
+  return (call, traceRef) => {
+    const { spend, span } = call;
+    const durationNs = durationOf(call);
+    if (durationNs === null || !agree(spend, span)) return null;
+    const { usage, error } = spend;
+    const extras: Extras = {
+      // Where it is ours, the row is named by it.
+      call_id: spend.callId !== spend.id,
+      preview: span.inputPreview !== '',
+      cached:
+        usage !== null && (usage.cacheReadTokens !== 0 || usage.cacheWriteTokens !== 0 || usage.reasoningTokens !== 0),
+      error: error !== null || span.error !== null,
+    };
+    const profile = profileOf(call, traceRef, extras);
+    const usual =
+      `[${text(spend.traceId)},${text(spend.spanId)},"${traceRef}",${text(spend.id)},${spend.startedAt.getTime()},` +
+      `${durationNs},${spend.firstByteAt?.getTime() ?? null},${usage?.inputTokens ?? null},` +
+      `${usage?.outputTokens ?? null},${text(spend.responseId)},${spend.cost === null ? null : amountText(spend.cost)}`;
+    const row =
+      extras.call_id || extras.preview || extras.cached || extras.error
+        ? `${usual},${text(spend.callId)},${text(span.inputPreview)},${usage?.cacheReadTokens ?? null},` +
+          `${usage?.cacheWriteTokens ?? null},${usage?.reasoningTokens ?? null},${text(error?.code ?? null)},` +
+          `${text(error?.message ?? null)},${text(span.error)}]`
+        : `${usual}]`;
+    return { profile, row, payload: lineOfCall(spend.traceId, payloadText(span)) };
+  };
+}
+
+const PLAIN = /^[\w-]*$/;
+const text = (value: string | null): string =>
+  value === null ? 'null' : PLAIN.test(value) ? `"${value}"` : JSON.stringify(storable(value));
+
+/** Nanoseconds the call took; null when its two halves do not tell the same times. */
+function durationOf({ spend, span }: CallRecord): number | null {
+  const startMs = spend.startedAt.getTime();
+  const durationNs = Number(span.endNs - span.startNs);
+  const agreed =
+    Number.isSafeInteger(startMs) &&
+    startMs >= 0 &&
+    startMs < MOST_MS &&
+    Number.isSafeInteger(durationNs) &&
+    durationNs >= 0 &&
+    span.startNs === BigInt(startMs) * BigInt(NS_PER_MS) &&
+    spend.endedAt.getTime() === startMs + Math.floor(durationNs / NS_PER_MS);
+  return agreed ? durationNs : null;
+}
+
+/** Whether the span says of the call what the spend row says, so that once is enough. */
+function agree({ traceId, spanId, responseId, cost, usage }: SpendRow, span: SpanHead): boolean {
+  return (
+    span.parentSpanId === null &&
+    span.estimate === null &&
+    PLAIN.test(traceId) &&
+    traceId === span.traceId &&
+    spanId === span.spanId &&
+    responseId === span.requestId &&
+    cost === span.cost &&
+    (usage?.inputTokens ?? 0) === span.inputTokens &&
+    (usage?.outputTokens ?? 0) === span.outputTokens
+  );
+}
+
+function alike(sample: Sample, { spend, span }: CallRecord, extras: Extras): boolean {
+  for (const member of SHARED_SPEND) if (sample.spend[member] !== spend[member]) return false;
+  for (const member of SHARED_SPAN) if (sample.span[member] !== span[member]) return false;
+  return (
+    (sample.spend.usage === null) === (spend.usage === null) &&
+    EXTRAS.every((extra) => sample.extras[extra] === extras[extra])
+  );
+}
+
+/** The values of `CONSTANTS`: the whole rows are made of one call, and what is shared taken out of them. */
+function headText({ spend, span }: CallRecord, traceRef: string, extras: Extras): string {
+  const owner = ownerOf(spend);
+  const [spanRow = []] = JSON.parse(
+    spanRows([{ head: span, payload: { kind: 'body', at: 0 } }]),
+  ) as readonly (readonly unknown[])[];
+  const rows = {
+    spend_row: storedRowOf(spend),
+    trace_summary: summaryRowOf(growSummary(null, { traceId: span.traceId, traceRef, owner }, [span])),
+    span: Object.fromEntries(SPAN_COLUMNS.map((column, position) => [column, spanRow[position]])),
+  } as Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  const values = CONSTANTS.map(({ table, column, unless }) =>
+    unless !== null && extras[unless] ? null : rows[table]?.[column],
+  );
+  return JSON.stringify([...values, ...EXTRAS.map((extra) => Number(extras[extra]))]).slice(0, -1);
+}

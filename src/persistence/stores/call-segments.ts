@@ -1,0 +1,112 @@
+import { promisify } from 'node:util';
+import { constants, zstdCompress } from 'node:zlib';
+import { sql, type Kysely } from 'kysely';
+import type { KeptCall } from '../../domain/calls/call-record.ts';
+import type { SpendRow } from '../../domain/spend/spend-row.ts';
+import type { SqlFlavour } from '../database.ts';
+import type { Tables } from '../tables.ts';
+import type { Slice } from '../text-slabs.ts';
+import type { CallProfile } from './call-rows.ts';
+import { costsByKey } from './spend-rows.ts';
+
+/** A call whose span begins a trace of its own, as bytes. */
+export interface PackedRoot extends KeptCall {
+  readonly traceRef: string;
+  readonly profile: CallProfile;
+  readonly cost: SpendRow['cost'];
+  readonly row: Slice;
+  readonly payload: Slice;
+}
+
+/** Calls of one commit, ready to be stored. */
+export interface Segment {
+  readonly calls: number;
+  /** JSON list: for each profile what it says, the place of its first call in the body, and the rows of its calls. */
+  readonly rows: Buffer;
+  /** Compressed payloads, in the order of the rows. */
+  readonly body: Buffer;
+  /** JSON list of keys and what they spent. */
+  readonly totals: string;
+}
+
+/** Whoever reads a payload opens its whole body: what that takes is bounded by these. */
+const MOST_CALLS = 4_000;
+const MOST_BODY_BYTES = 1 << 20;
+const compress = promisify(zstdCompress);
+const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+
+/** The calls in segments; payloads are compressed on another thread. */
+export async function segmentsOf(calls: readonly PackedRoot[]): Promise<readonly Segment[]> {
+  return Promise.all([...cut(calls)].map(segmentOf));
+}
+
+function* cut(calls: readonly PackedRoot[]): Generator<readonly PackedRoot[]> {
+  let from = 0;
+  let bytes = 0;
+  for (const [at, { payload }] of calls.entries()) {
+    const size = payload.end - payload.start;
+    if (at > from && (at - from === MOST_CALLS || bytes + size > MOST_BODY_BYTES)) {
+      yield calls.slice(from, at);
+      from = at;
+      bytes = 0;
+    }
+    bytes += size;
+  }
+  if (from < calls.length) yield calls.slice(from);
+}
+
+async function segmentOf(calls: readonly PackedRoot[]): Promise<Segment> {
+  const groups = new Map<CallProfile, PackedRoot[]>();
+  for (const call of calls) {
+    const group = groups.get(call.profile);
+    if (group === undefined) groups.set(call.profile, [call]);
+    else group.push(call);
+  }
+  const rows: (Slice | string)[] = [];
+  const payloads: (Slice | string)[] = [];
+  let place = 0;
+  for (const [{ head }, group] of groups) {
+    rows.push(`${place === 0 ? '[' : ','}${head},${place},[`);
+    for (const [at, call] of group.entries()) {
+      if (at > 0) rows.push(',');
+      rows.push(call.row);
+      if (place > 0) payloads.push('\n');
+      payloads.push(call.payload);
+      place += 1;
+    }
+    rows.push(']]');
+  }
+  rows.push(']');
+  const costs = costsByKey(calls.map(({ profile: { keyHash }, cost }) => ({ keyHash, cost })));
+  return {
+    calls: calls.length,
+    rows: joined(rows),
+    body: await compress(joined(payloads), ZSTD),
+    totals: JSON.stringify(costs),
+  };
+}
+
+function joined(parts: readonly (Slice | string)[]): Buffer {
+  let size = 0;
+  for (const part of parts) size += typeof part === 'string' ? Buffer.byteLength(part) : part.end - part.start;
+  const bytes = Buffer.allocUnsafe(size);
+  let used = 0;
+  for (const part of parts)
+    used += typeof part === 'string' ? bytes.write(part, used) : part.slab.copy(bytes, used, part.start, part.end);
+  return bytes;
+}
+
+/** Stores a segment to be taken apart later. */
+export async function insertSegment(db: Kysely<Tables>, flavour: SqlFlavour, segment: Segment): Promise<void> {
+  const { calls, rows, body, totals } = segment;
+  const { rows: made } = await sql<{ body_no: string }>`
+    insert into export_body (format, compression, held_by, bytes)
+    values ('calls', 'zstd', ${calls}, ${body}) returning cast(body_no as text) as body_no`.execute(db);
+  const [numbered] = made;
+  if (numbered === undefined) throw new Error('The database gave no number for a body.');
+  // SQLite takes bytes for text without looking at them.
+  const text = flavour === 'sqlite' ? sql`cast(${rows} as text)` : sql`${rows.toString()}`;
+  await sql`
+    insert into call_segment (body_no, calls, set_aside, totals, rows)
+    values (${numbered.body_no}, ${calls}, 0, ${totals}, ${text})`.execute(db);
+}

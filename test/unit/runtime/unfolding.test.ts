@@ -1,0 +1,92 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { createUnfolding } from '../../../src/runtime/unfolding.ts';
+
+const STEP = 1_000;
+
+/** A store that unfolds a thousand calls a step. */
+function anUnfolding(waiting: number) {
+  const state = { waiting, steps: 0, error: null as Error | null };
+  const told: [string, unknown][] = [];
+  const unfolding = createUnfolding({
+    store: {
+      backlog: () => state.waiting,
+      async unfold() {
+        await Promise.resolve();
+        if (state.error) throw state.error;
+        state.steps += 1;
+        state.waiting = Math.max(0, state.waiting - STEP);
+      },
+    },
+    log: { warn: (facts: unknown, event?: unknown) => void told.push([String(event), facts]) },
+  });
+  return { unfolding, state, told };
+}
+
+/** Lets what is ready run; no timer ends. */
+const turn = (): Promise<unknown> => vi.advanceTimersByTimeAsync(0);
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+it('begins with what was left, and goes on until nothing waits', async () => {
+  const { unfolding, state } = anUnfolding(3_500);
+  unfolding.start();
+  await turn();
+  expect([state.steps, state.waiting]).toEqual([4, 0]);
+});
+
+it('unfolds at once after a commit of few calls', async () => {
+  const { unfolding, state } = anUnfolding(10);
+  await unfolding.committed(10);
+  await turn();
+  expect([state.steps, state.waiting]).toEqual([1, 0]);
+});
+
+it('leaves the calls of busy commits until a second has passed without one', async () => {
+  const { unfolding, state } = anUnfolding(0);
+  for (let commit = 0; commit < 4; commit += 1) {
+    state.waiting += 2_000;
+    await unfolding.committed(2_000);
+    await vi.advanceTimersByTimeAsync(900);
+  }
+  expect([state.steps, state.waiting]).toEqual([0, 8_000]);
+  await vi.advanceTimersByTimeAsync(100);
+  expect([state.steps, state.waiting]).toEqual([8, 0]);
+});
+
+it('stops for a busy commit, between two steps', async () => {
+  const { unfolding, state } = anUnfolding(9_000);
+  unfolding.start();
+  await unfolding.committed(2_000);
+  await turn();
+  expect([state.steps, state.waiting]).toEqual([1, 8_000]);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(state.waiting).toBe(0);
+});
+
+it('lets whoever commits wait when too many wait already', async () => {
+  const { unfolding, state } = anUnfolding(65_536 + 1_500);
+  await unfolding.committed(2_000);
+  expect([state.steps, state.waiting]).toEqual([2, 65_036]);
+});
+
+it('tries again when the store was away', async () => {
+  const { unfolding, state, told } = anUnfolding(1_000);
+  state.error = new Error('away');
+  unfolding.start();
+  await turn();
+  expect(told).toEqual([['calls could not be unfolded; trying again', { err: state.error, waiting: 1_000 }]]);
+  state.error = null;
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect([state.steps, state.waiting]).toEqual([1, 0]);
+});
+
+it('takes no further step once stopped', async () => {
+  const { unfolding, state } = anUnfolding(5_000);
+  unfolding.start();
+  await unfolding.stop();
+  await unfolding.committed(1);
+  await unfolding.committed(2_000);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect([state.steps, state.waiting]).toEqual([1, 4_000]);
+});
