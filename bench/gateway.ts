@@ -10,7 +10,17 @@ import { LOAD_TOOL, load } from './load.ts';
 import { machine } from './measure.ts';
 import { PACED_HEAD, type PacedRounds, pacedInTurn, pacedRows } from './paced.ts';
 import { table, writePart } from './report.ts';
-import { bodyOf, inTurn, measured, type Round, type Rounds, ROUNDS_HEAD, rowsOf, type Trial } from './rounds.ts';
+import {
+  bodyOf,
+  inTurn,
+  measured,
+  type Round,
+  type Rounds,
+  ROUNDS_HEAD,
+  rowsOf,
+  settle,
+  type Trial,
+} from './rounds.ts';
 import { setStage, type Target } from './targets.ts';
 
 const { values: options } = parseArgs({
@@ -86,8 +96,11 @@ async function floodWithBadKeys(): Promise<Rounds> {
 }
 
 async function warm(targets: readonly Target[]): Promise<void> {
-  for (const { url, headers } of targets)
+  for (const target of targets) {
+    const { url, headers } = target;
     await load({ ...orderOf(trial(false, 16)), seconds: WARM_SECONDS, url, headers }, folder);
+    await settle(target);
+  }
 }
 
 async function runTrials(): Promise<ReadonlyMap<Trial, Rounds>> {
@@ -121,7 +134,8 @@ const ABOUT =
   'upstream (bare sockets, answers of 1.1 kB). `node-undici` also parses request and answer but keeps no books. ' +
   '`lensgate` runs as shipped: virtual key, budget, route, price, spend row and trace span of every call, stored in ' +
   'SQLite while the load runs. Answers/s, p50, p99 and RSS are medians of the rounds; CPU is the best round, which is ' +
-  'nearest to the program itself.';
+  'nearest to the program itself; `later` is what each answer costs once it is given (unfolding calls, ADR 0035), waited for before ' +
+  'the next target is loaded; goals by CPU count it.';
 const ABOUT_PACED =
   'Paced streams: one chunk every 10 ms, each saying when it was written; delays from there to the client, which ' +
   'nginx’s are subtracted from.';

@@ -9,12 +9,16 @@ import { setTimeout as after } from 'node:timers/promises';
 
 const ROOT = join(import.meta.dirname, '..');
 
-/** What `npm start` runs, npm itself left out. */
-export function productCommand(args: readonly string[]): readonly string[] {
+const START = 'scripts/start.mjs';
+
+/** What `npm start` runs, npm itself left out. With a module to preload, whose place the bundle would take, from sources. */
+export function productCommand(args: readonly string[], preload: string | null = null): readonly string[] {
   const { scripts }: { readonly scripts: { readonly start: string } } = createRequire(import.meta.url)(
     '../package.json',
   );
-  const line = `cd "$0" && export PATH="$PWD/node_modules/.bin:$PATH" && ${scripts.start} "$@"`;
+  if (!scripts.start.endsWith(START)) throw new Error(`The start of the product does not run ${START}.`);
+  const run = preload === null ? scripts.start : scripts.start.replace(START, `--import ${preload} src/main.ts`);
+  const line = `cd "$0" && export PATH="$PWD/node_modules/.bin:$PATH" && ${run} "$@"`;
   return ['sh', '-c', line, ROOT, ...args];
 }
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { setTimeout as after } from 'node:timers/promises';
 import { CORES, consumption, median, pinned, run } from './measure.ts';
+import { settle } from './rounds.ts';
 import type { Target } from './targets.ts';
 
 /** What came of paced streams: delays from the upstream's write to the client's read, in microseconds. */
@@ -35,14 +35,15 @@ export async function pacedInTurn(
   const script = join(import.meta.dirname, 'paced-load.ts');
   const taken = new Map<string, PacedRound[]>(targets.map(({ name }) => [name, []]));
   for (let round = 0; round < rounds; round += 1) {
-    for (const { name, url, headers, program } of targets) {
+    for (const target of targets) {
+      const { name, url, headers, program } = target;
       const before = consumption(program.pid);
       const order = { url, headers, body, connections, seconds, expectedStatus: 200 };
       const said = await run(pinned(CORES.load, [process.execPath, script]), { LOAD: JSON.stringify(order) });
       const report: PacedReport = JSON.parse(said);
       const cpuUs = (consumption(program.pid).cpuNs - before.cpuNs) / 1e3 / report.chunks;
       taken.get(name)?.push({ ...report, cpuUs });
-      await after(500);
+      await settle(target);
     }
   }
   return taken;

@@ -6,6 +6,8 @@ import type { Target } from './targets.ts';
 export interface Round extends LoadReport {
   readonly rps: number;
   readonly cpuUs: number;
+  /** CPU for each answer once it was given: what was put off, until nothing was left of it. */
+  readonly laterUs: number;
   readonly rssMiB: number;
 }
 
@@ -41,12 +43,21 @@ export async function measured(target: Target, order: LoadOrder, folder: string)
   const before = consumption(target.program.pid);
   const report = await load(order, folder);
   const { cpuNs, rss } = consumption(target.program.pid);
+  await settle(target);
+  const later = consumption(target.program.pid).cpuNs - cpuNs;
   return {
     ...report,
     rps: report.requests / (report.elapsedUs / 1e6),
     cpuUs: (cpuNs - before.cpuNs) / 1e3 / report.requests,
+    laterUs: later / 1e3 / report.requests,
     rssMiB: rss / 2 ** 20,
   };
+}
+
+/** What a target still has to put away is its own cost, not its neighbour's. */
+export async function settle({ settled }: Target): Promise<void> {
+  await after(500);
+  await settled?.();
 }
 
 /** Every target once per round, in turn, so that a slow moment of the machine hits all of them alike. */
@@ -64,12 +75,13 @@ export async function inTurn(
 ): Promise<Rounds> {
   const rounds = new Map<string, Round[]>(targets.map(({ name }) => [name, []]));
   const of = ({ url, headers }: Target, seconds: number): LoadOrder => ({ ...order, url, headers, seconds });
-  for (const target of targets) await load(of(target, 1), folder);
+  for (const target of targets) {
+    await load(of(target, 1), folder);
+    await settle(target);
+  }
   for (let round = 0; round < count; round += 1) {
     for (const target of targets) {
       rounds.get(target.name)?.push(await measured(target, of(target, order.seconds), folder));
-      // What a target still has to put away is its own cost, not its neighbour's.
-      await after(500);
     }
   }
   return rounds;
@@ -95,6 +107,7 @@ export const ROUNDS_HEAD = [
   'p99 µs',
   'p99 best',
   'CPU µs each',
+  'later',
   'RSS MiB',
   'bad',
 ];
@@ -108,6 +121,7 @@ export function rowsOf(title: string, rounds: Rounds): (string | number)[][] {
     Math.round(medianOf(taken, 'p99Us')),
     Math.round(least(taken, 'p99Us')),
     least(taken, 'cpuUs').toFixed(1),
+    least(taken, 'laterUs').toFixed(1),
     Math.round(medianOf(taken, 'rssMiB')),
     taken.reduce((sum, { bad }) => sum + bad, 0),
   ]);

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as after } from 'node:timers/promises';
 import { CORES, freePort, hasCommand, productCommand, type Program, start, untilReady } from './measure.ts';
 import { NO_BOOKS } from './gateway-goals.ts';
 import { nginxCommand } from './nginx.ts';
@@ -12,6 +13,8 @@ export interface Target {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly program: Program;
+  /** Resolves when it has put away what it was left with; absent where nothing is put off. */
+  readonly settled?: () => Promise<void>;
 }
 
 /** The upstream, everything in front of it, and the product's own address. */
@@ -77,8 +80,9 @@ export async function setStage(folder: string, { full = false } = {}): Promise<S
     const nodeHttp = full
       ? completions(await startNode(launch, 'node-http', 'bare-proxy.ts', [upstreamOrigin, key, 'http']))
       : null;
-    const preload = ['--import', script('no-books.ts')];
-    const withoutBooks = full ? await startProduct(launch, NO_BOOKS, folder, upstreamOrigin, preload) : null;
+    const withoutBooks = full
+      ? await startProduct(launch, NO_BOOKS, folder, upstreamOrigin, script('no-books.ts'))
+      : null;
     const koaHello = { ...(await startNode(launch, 'koa-hello', 'koa-hello.ts', [])), headers: json };
     return { upstreamOrigin, targets, product, koaHello, nodeHttp, withoutBooks, stop: stopAll };
   } catch (error) {
@@ -119,7 +123,7 @@ async function startProduct(
   name: string,
   folder: string,
   upstreamOrigin: string,
-  nodeOptions: readonly string[] = [],
+  preload: string | null = null,
 ): Promise<Stage['product']> {
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;
@@ -137,9 +141,7 @@ async function startProduct(
     }),
   );
   const args = ['--config', config, '--port', String(port), '--host', '127.0.0.1'];
-  // What is preloaded takes the place of sources, which the bundle does not read.
-  const fromSources = [process.execPath, ...nodeOptions, script('../src/main.ts'), ...args];
-  const program = launch(name, nodeOptions.length > 0 ? fromSources : productCommand(args), CORES.server, {
+  const program = launch(name, productCommand(args, preload), CORES.server, {
     LENSGATE_DATA_DIR: join(folder, name),
     LITELLM_MASTER_KEY: adminKey,
     LENSGATE_CATALOG_REFRESH_SECONDS: '0',
@@ -153,5 +155,18 @@ async function startProduct(
   const { key }: { readonly key?: string } = JSON.parse(await answer.text());
   if (key === undefined) throw new Error(`/key/generate answered ${answer.status} without a key.`);
   const url = `${origin}/v1/chat/completions`;
-  return { name, url, headers: bearer(key), program, origin, adminKey };
+  return { name, url, headers: bearer(key), program, origin, adminKey, settled: () => unfolded(origin) };
+}
+
+/** Most milliseconds that the product is given to unfold its calls, and how often it is asked. */
+const UNFOLDING_MS = 60_000;
+const ASK_EVERY_MS = 100;
+
+/** Resolves when every call is unfolded (ADR 0035): the work of one target must not run while another is loaded. */
+async function unfolded(origin: string): Promise<void> {
+  for (const end = Date.now() + UNFOLDING_MS; Date.now() < end; await after(ASK_EVERY_MS)) {
+    const said = await (await fetch(`${origin}/metrics`)).text();
+    if (/^lensgate_calls_to_unfold 0$/m.test(said) && /^lensgate_calls_waiting 0$/m.test(said)) return;
+  }
+  throw new Error('The product did not unfold its calls in time.');
 }
