@@ -3,7 +3,10 @@ import { type Caller, mayRead, visibilityOf } from '../src/domain/caller.ts';
 import type { EntryHistory } from '../src/domain/catalog/history.ts';
 import type { SpanHead } from '../src/domain/traces/span.ts';
 import type { TraceKey } from '../src/domain/traces/store.ts';
-import type { SpendRow } from '../src/domain/spend/spend-row.ts';
+import type { VirtualKey } from '../src/domain/keys/virtual-key.ts';
+import type { SoughtCall, SpendRow } from '../src/domain/spend/spend-row.ts';
+import type { TraceIdentity } from '../src/domain/traces/trace.ts';
+import { booksOf, type TraceBooks } from './trace-books.ts';
 import type { Stores } from './stores.ts';
 
 /** Entries whose histories are read at once: each may bring hundreds of changes. */
@@ -17,6 +20,12 @@ export interface Loaders {
   readonly spansByTrace: DataLoader<TraceKey, readonly SpanHead[], string>;
   /** The spend row of a span, by `traceId:spanId`; null when the gateway did not make the span. */
   readonly spendRowBySpan: DataLoader<string, SpendRow | null>;
+  /** The rows that a call may be, of those the gateway has in traces of its own. */
+  readonly spendRowsElsewhere: DataLoader<SoughtCall, readonly SpendRow[], string>;
+  /** What the books say of a trace, by what it is put together from. */
+  readonly booksByTrace: DataLoader<readonly TraceIdentity[], TraceBooks, string>;
+  /** A key by its hash, where the caller may see it: an administrator every one, a key without a team its own; else null. */
+  readonly keyByHash: DataLoader<string, VirtualKey | null>;
 }
 
 /**
@@ -26,10 +35,7 @@ export interface Loaders {
 export function createLoaders(stores: Stores, caller: Caller | null): Loaders {
   const mine = (row: SpendRow): boolean =>
     caller !== null && mayRead(visibilityOf(caller), { teamId: row.teamId ?? '', keyHash: row.keyHash });
-  return {
-    historyByEntry: new DataLoader((entryIds) => stores.catalogHistory.ofEntries(entryIds), {
-      maxBatchSize: MOST_HISTORIES,
-    }),
+  const questions: Pick<Loaders, 'spansByTrace' | 'spendRowBySpan' | 'spendRowsElsewhere'> = {
     spansByTrace: new DataLoader(
       async (traces) => {
         const spans = await stores.traces.listSpans(traces);
@@ -42,6 +48,35 @@ export function createLoaders(stores: Stores, caller: Caller | null): Loaders {
         (await stores.spend.findBySpans(spanKeys)).filter(mine).map((row) => [`${row.traceId}:${row.spanId}`, row]),
       );
       return spanKeys.map((key) => rows.get(key) ?? null);
+    }),
+    spendRowsElsewhere: new DataLoader(
+      async (sought) => {
+        const rows = (await stores.spend.findElsewhere(sought)).filter(mine);
+        return sought.map(({ responseId, callId }) =>
+          rows.filter(
+            (row) =>
+              (responseId !== null && row.responseId === responseId) || (callId !== null && row.callId === callId),
+          ),
+        );
+      },
+      { cacheKeyFn: (sought) => JSON.stringify(Object.values(sought)) },
+    ),
+  };
+  return {
+    ...questions,
+    booksByTrace: new DataLoader((traces) => Promise.all(traces.map((parts) => booksOf(parts, questions))), {
+      cacheKeyFn: (parts) => parts.map(({ traceRef }) => traceRef).join(),
+    }),
+    keyByHash: new DataLoader(async (hashes) => {
+      // By visibility alone: subscribers who may see the same are told the same.
+      const visibility = caller === null ? null : visibilityOf(caller);
+      if (visibility?.kind !== 'all')
+        return hashes.map((hash) => (visibility?.kind === 'key' && caller?.key?.hash === hash ? caller.key : null));
+      const keys = new Map((await stores.keys.findMany(hashes)).map((key) => [key.hash, key]));
+      return hashes.map((hash) => keys.get(hash) ?? null);
+    }),
+    historyByEntry: new DataLoader((entryIds) => stores.catalogHistory.ofEntries(entryIds), {
+      maxBatchSize: MOST_HISTORIES,
     }),
   };
 }

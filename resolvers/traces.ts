@@ -1,19 +1,19 @@
 import type { Bus, Delivery } from '../src/domain/bus.ts';
-import { mayRead, ownerOf, visibilityOf } from '../src/domain/caller.ts';
+import { mayRead, type Owner, ownerOf, visibilityOf } from '../src/domain/caller.ts';
 import { InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { Page } from '../src/domain/page.ts';
-import type { SpendRow } from '../src/domain/spend/spend-row.ts';
 import { assembleTrace, isRootless, namedByFirst } from '../src/domain/traces/assemble-trace.ts';
 import { cursorAfter, readCursor } from '../src/domain/traces/cursor.ts';
-import { agentSpendOf, callSpendOf, isModelCall } from '../src/domain/traces/call-spend.ts';
+import { soughtCall, spendWithElsewhere } from '../src/domain/traces/call-spend.ts';
 import { estimatedExport } from '../src/domain/traces/estimate-export.ts';
-import type { SentExport } from '../src/domain/traces/packed.ts';
+import type { PackedCall, SentExport } from '../src/domain/traces/packed.ts';
 import type { TraceOutline } from '../src/domain/traces/outline.ts';
 import { isBehind, readSpanCursor, spanCursorAt } from '../src/domain/traces/span-cursor.ts';
 import type { Span, SpanHead } from '../src/domain/traces/span.ts';
 import {
   type Trace,
   type TraceChange,
+  type TraceIdentity,
   type TraceSummary,
   type TraceWindow,
   TRACE_PAGE_SIZE,
@@ -23,7 +23,10 @@ import { traceReader, traceWriter } from './access.ts';
 import { whileAllowed } from './live.ts';
 import { callerOf, operation } from './operation.ts';
 import type { Scope } from './scope.ts';
+import { isOfOwner } from './trace-books.ts';
 
+/** Most calls of an export that are looked for in the books; more are estimated unseen. */
+const MOST_SOUGHT = 4_096;
 const DAY_MS = 86_400_000;
 const TRACE_ID = /^[0-9a-f]{32}$/;
 const SPAN_ID = /^[0-9a-f]{16}$/;
@@ -72,10 +75,36 @@ export const ingestTraces = operation({
     const { exports, stores, estimates } = scope.platform;
     const packed = await exports.pack(sent);
     if (packed.traces.length === 0) return [];
-    const priced = estimatedExport(packed, estimates.estimate);
-    return tellChanges(scope.platform.bus, await stores.traces.ingestExport(ownerOf(callerOf(scope)), priced));
+    const owner = ownerOf(callerOf(scope));
+    const prices = new Map(
+      packed.traces.flatMap(({ calls }) => calls.map((call) => [call, estimates.estimate(call.usage)] as const)),
+    );
+    const estimated = [...prices].flatMap(([call, price]) => (price === null ? [] : [call]));
+    const recorded = await recordedElsewhere(scope, owner, estimated);
+    const priced = estimatedExport(packed, (call) => (recorded(call) ? null : (prices.get(call) ?? null)));
+    return tellChanges(scope.platform.bus, await stores.traces.ingestExport(owner, priced));
   },
 });
+
+/**
+ * Tells which of these calls the gateway has made and has in traces of its own: these are not estimated beside. What
+ * has ended is committed first, so that it does not matter whether a client or the gateway is faster.
+ */
+async function recordedElsewhere(
+  scope: Scope,
+  owner: Owner,
+  calls: readonly PackedCall[],
+): Promise<(call: PackedCall) => boolean> {
+  const sought = calls.flatMap((call) => soughtCall(call) ?? []).slice(0, MOST_SOUGHT);
+  if (sought.length === 0) return () => false;
+  await scope.platform.recordsReadable();
+  const rows = await scope.platform.stores.spend.findElsewhere(sought);
+  const own = rows.filter((row) => isOfOwner(row, [{ owner }]));
+  const answers = new Set(own.map(({ responseId }) => responseId));
+  const names = new Set(own.map(({ callId }) => callId));
+  return ({ requestId, callId }) =>
+    (requestId !== null && answers.has(requestId)) || (callId !== null && names.has(callId));
+}
 
 /** Summaries of the traces that began inside a window, newest first. */
 export const listTraces = operation({
@@ -150,16 +179,18 @@ export const getTrace = operation({
         const first = known.rootless ? (await traces.listSpanPage(summary, null, 1))[0] : undefined;
         const rest = await traces.listSpanPage(summary, behind, limit + 1);
         const { spanCount } = summary;
-        return pageOf({ ...known, summary: namedByFirst(summary, first) }, rest, { limit, spanCount });
+        const shown = { ...namedByFirst(summary, first), ...known.spend };
+        return pageOf({ ...known, summary: shown, parts: [summary] }, rest, { limit, spanCount });
       }
     }
     const { trace, outline } = await readWhole(scope, summaries);
     const { spans } = trace;
-    if (cursor === null && pageSize === null) return { ...trace, ...outline, nextCursor: null };
+    const shown = { ...trace.summary, ...outline.spend };
+    if (cursor === null && pageSize === null) return { ...trace, ...outline, summary: shown, nextCursor: null };
     if (others.length === 0) scope.platform.outlines.keep(outlineName(scope, summary), outline);
     const behind = cursor === null ? null : readSpanCursor(cursor, spans.length);
     const rest = behind === null ? spans : spans.filter((span) => isBehind(span, behind));
-    return pageOf({ ...outline, summary: trace.summary }, rest, { limit, spanCount: spans.length });
+    return pageOf({ ...outline, summary: shown, parts: trace.parts }, rest, { limit, spanCount: spans.length });
   },
 });
 
@@ -169,7 +200,7 @@ function outlineName(scope: Scope, { traceRef, spanCount }: TraceSummary): strin
 }
 
 function pageOf(
-  trace: TraceOutline & Pick<Trace, 'summary'>,
+  trace: TraceOutline & Pick<Trace, 'summary' | 'parts'>,
   rest: readonly SpanHead[],
   { limit, spanCount }: { readonly limit: number; readonly spanCount: number },
 ): ReadTrace {
@@ -182,31 +213,29 @@ async function readWhole(
   scope: Scope,
   summaries: readonly TraceSummary[],
 ): Promise<{ readonly trace: Trace; readonly outline: TraceOutline }> {
-  const trace = assembleTrace(summaries, await scope.platform.stores.traces.listSpans(summaries));
+  const trace = await assembled(scope, summaries);
   if (trace === null) throw new TypeError('A trace is assembled from one summary at least.');
-  const { spans, agents } = trace;
-  const keys = spans.filter(isModelCall).map(({ traceId, spanId }) => `${traceId}:${spanId}`);
-  const rows = await scope.loaders.spendRowBySpan.loadMany(keys);
-  const calls = callSpendOf(spans, rows.filter(isRow));
-  return { trace, outline: { agents, calls, agentSpend: agentSpendOf(spans, calls), rootless: isRootless(spans) } };
+  const { spans, agents, parts, summary } = trace;
+  const { calls, agentSpend, elsewhere } = await scope.loaders.booksByTrace.load(parts);
+  const spend = spendWithElsewhere(summary, spans, calls, elsewhere);
+  return { trace, outline: { agents, calls, agentSpend, spend, rootless: isRootless(spans) } };
 }
 
-/** Throws what kept a row from being read. */
-function isRow(row: SpendRow | Error | null): row is SpendRow {
-  if (row instanceof Error) throw row;
-  return row !== null;
+/** A span, and what its trace is put together from. */
+export interface FoundSpan extends Span {
+  readonly within: readonly TraceIdentity[];
 }
 
 /** One span with its input, output and attributes. Throws NotFound. */
 export const getSpan = operation({
   name: 'getSpan',
   access: traceReader,
-  async run(scope: Scope, { spanId, ...address }: TraceAddress & { readonly spanId: string }): Promise<Span> {
+  async run(scope: Scope, { spanId, ...address }: TraceAddress & { readonly spanId: string }): Promise<FoundSpan> {
     const wanted = spanId.toLowerCase();
     const summaries = SPAN_ID.test(wanted) ? await visibleSummaries(scope, address) : [];
     const span = summaries.length === 0 ? null : await scope.platform.stores.traces.findSpan(summaries, wanted);
     if (span === null) throw new NotFound('Span', spanId);
-    return span;
+    return { ...span, within: summaries };
   },
 });
 
@@ -246,11 +275,18 @@ export const watchTraces = operation({
   },
 });
 
-async function lookUpTrace(scope: Scope, address: TraceAddress): Promise<Trace | null> {
-  const summaries = await visibleSummaries(scope, address);
-  if (summaries.length === 0) return null;
-  const spans = await scope.platform.stores.traces.listSpans(summaries);
-  return assembleTrace(summaries, spans);
+const lookUpTrace = async (scope: Scope, address: TraceAddress): Promise<Trace | null> =>
+  assembled(scope, await visibleSummaries(scope, address));
+
+/** Null when there is no summary. The spans are kept for what else is asked of the trace. */
+async function assembled(scope: Scope, summaries: readonly TraceSummary[]): Promise<Trace | null> {
+  const spans = await scope.loaders.spansByTrace.loadMany(summaries);
+  const byRef = summaries.map(({ traceRef }, at): readonly [string, readonly SpanHead[]] => {
+    const own = spans[at];
+    if (own instanceof Error) throw own;
+    return [traceRef, own ?? []];
+  });
+  return assembleTrace(summaries, new Map(byRef));
 }
 
 /** The summaries that are meant and that the caller may see. Ids that cannot exist are not looked up. */

@@ -10,6 +10,7 @@ import './catalog-quarantine.ts';
 import './catalog-status.ts';
 import './spans.ts';
 import './traces.ts';
+import './trace-edges.ts';
 import './trace-removal.ts';
 import './chat.ts';
 import './checkout.ts';

@@ -4,7 +4,7 @@ import type { Usage } from '../src/domain/chat/chat.ts';
 import type { VirtualKey } from '../src/domain/keys/virtual-key.ts';
 import type { SpendRow } from '../src/domain/spend/spend-row.ts';
 import type { SpanHead } from '../src/domain/traces/span.ts';
-import type { Trace, TraceAgent } from '../src/domain/traces/trace.ts';
+import type { Trace, TraceAgent, TraceIdentity } from '../src/domain/traces/trace.ts';
 import { builder } from './builder.ts';
 
 // Refs stand apart from their fields, so that nouns may point at each other without import circles.
@@ -20,9 +20,17 @@ export const CheckoutType = builder.objectRef<Checkout>('Checkout');
 export type KnownOfTrace = Pick<Trace, 'summary'> & Partial<Trace>;
 
 export const TraceType = builder.objectRef<KnownOfTrace>('Trace');
-export const TraceAgentType = builder.objectRef<TraceAgent>('TraceAgent');
+/** What a trace is put together from, which its edges are found by. */
+export const partsOf = ({ summary, parts }: KnownOfTrace): readonly TraceIdentity[] => parts ?? [summary];
+
+/** An agent, and the trace it is in. */
+export type KnownOfAgent = TraceAgent & { readonly within: readonly TraceIdentity[] };
+/** A span, and the trace it is in where that is known. */
+export type KnownOfSpan = SpanHead & { readonly within?: readonly TraceIdentity[] };
+
+export const TraceAgentType = builder.objectRef<KnownOfAgent>('TraceAgent');
 /** Backed by the head: what a span carries is fetched for one span at a time. */
-export const SpanType = builder.objectRef<SpanHead>('Span');
+export const SpanType = builder.objectRef<KnownOfSpan>('Span');
 export const SpendRowType = builder.objectRef<SpendRow>('SpendRow');
 export const UsageType = builder.objectRef<Usage>('Usage');
 export const VirtualKeyType = builder.objectRef<VirtualKey>('VirtualKey');

@@ -3,12 +3,12 @@ import { msBetween } from '../src/domain/traces/assemble-trace.ts';
 import { contentViewOf } from '../src/domain/traces/content-view.ts';
 import type { SpendRow } from '../src/domain/spend/spend-row.ts';
 import { usdText } from '../src/domain/money.ts';
-import { type Span, SPAN_KINDS, SPAN_STATUSES, SPAN_TYPES, type SpanHead } from '../src/domain/traces/span.ts';
+import { type Span, SPAN_KINDS, SPAN_STATUSES, SPAN_TYPES } from '../src/domain/traces/span.ts';
 import { tokenDetailsOf } from '../src/domain/traces/token-details.ts';
 import { isTruncated } from '../src/domain/traces/truncate.ts';
 import { builder } from './builder.ts';
 import { SpanContentType } from './span-content.ts';
-import { SpanType, SpendRowType, UsageType } from './refs.ts';
+import { type KnownOfSpan, SpanType, SpendRowType, UsageType } from './refs.ts';
 
 const MS = 1_000_000n;
 
@@ -45,7 +45,7 @@ const SpanTypeType = builder.enumType('SpanType', {
   },
 });
 
-const SpanHeadType = builder.interfaceRef<SpanHead>('SpanHead').implement({
+export const SpanHeadType = builder.interfaceRef<KnownOfSpan>('SpanHead').implement({
   description: 'One timed unit of a trace, without what it carries.',
   fields: (t) => ({
     traceId: t.exposeID('traceId', { description: 'The trace it belongs to, 32 hex digits.' }),
@@ -166,7 +166,7 @@ const SpanLinkType = builder.objectRef<Span['links'][number]>('SpanLink').implem
 });
 
 /** One span with what it carries: fetched for one span at a time. */
-export const SpanDetailType = builder.objectRef<Span>('SpanDetail').implement({
+export const SpanDetailType = builder.objectRef<Span & KnownOfSpan>('SpanDetail').implement({
   description: 'A span with what it carries. Values longer than 64 KiB are cut.',
   interfaces: [SpanHeadType],
   fields: (t) => ({

@@ -10,7 +10,15 @@ import { searchCursorAfter } from '../src/domain/traces/trace-search.ts';
 import { builder } from './builder.ts';
 import { LIST_COST } from './limits.ts';
 import type { Connection } from './paging.ts';
-import { type KnownOfTrace, SpanType, TraceAgentType, TraceType } from './refs.ts';
+import {
+  type KnownOfAgent,
+  type KnownOfSpan,
+  type KnownOfTrace,
+  partsOf,
+  SpanType,
+  TraceAgentType,
+  TraceType,
+} from './refs.ts';
 import { instantOf, SpanDetailType, SpanStatusType } from './spans.ts';
 import { filtersOf, TraceFilterType, TraceOrderType } from './trace-search.ts';
 
@@ -165,14 +173,20 @@ TraceType.implement({
         nullable: true,
         complexity: { field: 1, multiplier: LIST_COST },
         description: 'Its spans by start; the hierarchy is in the parent ids. Null when they could not be read.',
-        resolve: (trace, _args, { scope }) => spansOf(trace, scope.loaders),
+        resolve: async (trace, _args, { scope }) => {
+          const within = partsOf(trace);
+          return (await spansOf(trace, scope.loaders)).map((span): KnownOfSpan => ({ ...span, within }));
+        },
       }),
       agents: t.field({
         type: [TraceAgentType],
         nullable: true,
         complexity: { field: 1, multiplier: LIST_COST },
         description: 'Its agents, in the order they first appear. Null when they could not be read.',
-        resolve: (trace, _args, { scope }) => agentsOf(trace, scope.loaders),
+        resolve: async (trace, _args, { scope }) => {
+          const within = partsOf(trace);
+          return (await agentsOf(trace, scope.loaders)).map((agent): KnownOfAgent => ({ ...agent, within }));
+        },
       }),
     };
   },
@@ -193,7 +207,7 @@ async function agentsOf(trace: KnownOfTrace, loaders: Loaders): Promise<readonly
 
 const knownOf = (summary: TraceSummary): KnownOfTrace => ({ summary });
 
-const TraceConnectionType = builder.connectionObject(
+export const TraceConnectionType = builder.connectionObject(
   { type: TraceType, name: 'TraceConnection', description: 'One page of traces, newest first.' },
   { name: 'TraceEdge', description: 'One trace of a page.' },
 );
@@ -229,7 +243,7 @@ async function connectionOfPage(page: Promise<TracePage>): Promise<Connection<Kn
   return connectionOf(items, nextCursor !== null, (summary) => cursorAfter(window, summary));
 }
 
-async function connectionOfSearch(page: Promise<TraceSearchPage>): Promise<Connection<KnownOfTrace>> {
+export async function connectionOfSearch(page: Promise<TraceSearchPage>): Promise<Connection<KnownOfTrace>> {
   const { items, nextCursor, search } = await page;
   return connectionOf(items, nextCursor !== null, (summary) => searchCursorAfter(search, summary));
 }

@@ -119,9 +119,10 @@ function callsOf(placed: readonly Placed[], ends: readonly number[]): readonly P
     placed.map(({ head }) => head),
     ids,
   );
-  return placed.flatMap(({ head: { spanId, requestId }, usage }, place): readonly PackedCall[] => {
+  return placed.flatMap(({ head, usage }, place): readonly PackedCall[] => {
     const end = ends[place];
     if (usage === null || end === undefined) return [];
-    return [{ usage, end, spanId, requestId, callAbove: above.get(spanId) ?? null }];
+    const { spanId, requestId, callId, startNs, endNs } = head;
+    return [{ usage, end, spanId, requestId, callId, startNs, endNs, callAbove: above.get(spanId) ?? null }];
   });
 }

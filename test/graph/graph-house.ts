@@ -164,7 +164,7 @@ export async function openGraph(
 ) {
   const bus = createBus(options.queueLimit ? { queueLimit: options.queueLimit } : {});
   const traces = options.traces ?? createMemoryTraceStore();
-  const reads = { listSpans: 0, findBySpans: 0 };
+  const reads = { listSpans: 0, findBySpans: 0, findElsewhere: 0, findKeys: 0 };
   const keys = new Map<string, VirtualKey>();
   const lines: LogLine[] = [];
   let catalog = snapshotOf(options.entries ?? [], 1);
@@ -191,6 +191,11 @@ export async function openGraph(
           reads.findBySpans += 1;
           return (options.spend ?? []).filter(({ traceId, spanId }) => spanKeys.includes(`${traceId}:${spanId}`));
         },
+        async findElsewhere(sought) {
+          reads.findElsewhere += 1;
+          const answers = new Set(sought.map(({ responseId }) => responseId));
+          return (options.spend ?? []).filter(({ responseId }) => responseId !== null && answers.has(responseId));
+        },
         forgetErrors: async () => {},
         totalOf: async () => ZERO_USD,
       },
@@ -198,6 +203,10 @@ export async function openGraph(
       keys: {
         add: async (key) => void keys.set(key.hash, key),
         find: async (hash) => keys.get(hash) ?? null,
+        async findMany(hashes) {
+          reads.findKeys += 1;
+          return [...keys.values()].filter(({ hash }) => hashes.includes(hash));
+        },
       },
       ping: async () => {},
     },
@@ -301,6 +310,7 @@ export async function openGraph(
       return (await answer.json()) as GraphAnswer<Data>;
     },
     /** Stores spans as if this owner's key had sent them, and tells who watches. */
+    addKey: (key: VirtualKey) => platform.stores.keys.add(key),
     ingest: async (owner: Owner, ...spans: readonly Span[]) =>
       tellChanges(platform.bus, await platform.stores.traces.ingest([{ owner, spans }])),
     replaceCatalog(entries: readonly CatalogEntry[]) {

@@ -21,6 +21,14 @@ export function keyStoreSuite(engine: Engine): void {
       expect(await keys.find(aKey().hash)).toEqual(aKey());
     });
 
+    it('gives those of many that are there', async () => {
+      const [first, second] = [aKey(), aKey({ hash: 'b'.repeat(64), alias: 'second' })];
+      for (const key of [first, second]) await keys.add(key);
+      const found = await keys.findMany([second.hash, 'c'.repeat(64), first.hash]);
+      expect(found.toSorted((left, right) => (left.hash < right.hash ? -1 : 1))).toEqual([first, second]);
+      expect(await keys.findMany([])).toEqual([]);
+    });
+
     it('keeps nulls, empty lists and both kinds of blocked apart', async () => {
       const bare = aKey({
         alias: null,

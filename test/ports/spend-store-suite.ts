@@ -3,7 +3,7 @@ import { InvalidInput } from '../../src/domain/errors.ts';
 import { usdFrom, usdText, ZERO_USD } from '../../src/domain/money.ts';
 import type { SpendRow, SpendStore } from '../../src/domain/spend/spend-row.ts';
 import type { Engine, ScratchDatabase } from './engines.ts';
-import { aSpendRow, picos, spanId, traceId } from './samples.ts';
+import { START_MS, aSpendRow, picos, spanId, traceId } from './samples.ts';
 
 const keyOf = (row: SpendRow): string => `${row.traceId}:${row.spanId}`;
 const byId = (rows: readonly SpendRow[]): readonly SpendRow[] =>
@@ -126,6 +126,34 @@ export function spendStoreSuite(engine: Engine): void {
       ]);
       await Promise.all(calls.flatMap((rows) => [spend.append(rows), other.append(rows.toReversed())]));
       expect(await Promise.all(['x', 'y'].map((hash) => other.totalOf(hash)))).toEqual([120n, 200n]);
+    });
+
+    it('finds calls in traces that the gateway began at about that time, by their answers and call ids', async () => {
+      const begun = (ms: number, rest: string): string => ms.toString(16).padStart(12, '0') + rest.repeat(20);
+      const at = START_MS;
+      const rows = [
+        aSpendRow({ id: 'a', traceId: begun(at, '0'), responseId: 'r-1', callId: 'c-1' }),
+        aSpendRow({ id: 'b', traceId: begun(at + 10, 'f'), responseId: 'r-2', callId: 'c-2' }),
+        aSpendRow({ id: 'late', traceId: begun(at + 11, '0'), responseId: 'r-1', callId: 'c-3' }),
+        aSpendRow({ id: 'early', traceId: begun(at - 1, 'f'), responseId: 'r-1', callId: 'c-4' }),
+        aSpendRow({ id: 'unnamed', traceId: begun(at, '1'), responseId: null, callId: 'c-5' }),
+      ];
+      await spend.append(rows);
+      const idsOf = async (...sought: Parameters<SpendStore['findElsewhere']>[0]) =>
+        (await spend.findElsewhere(sought)).map(({ id }) => id).toSorted();
+      const window = { fromMs: at, toMs: at + 10 };
+      expect(await idsOf({ responseId: 'r-1', callId: null, ...window })).toEqual(['a']);
+      expect(await idsOf({ responseId: null, callId: 'c-2', ...window })).toEqual(['b']);
+      expect(
+        await idsOf(
+          { responseId: 'r-1', callId: 'c-5', ...window },
+          { responseId: 'r-2', callId: 'c-2', fromMs: at + 5, toMs: at + 20 },
+        ),
+      ).toEqual(['a', 'b', 'late', 'unnamed']);
+      expect(await idsOf({ responseId: 'r-9', callId: 'c-9', fromMs: -5, toMs: at + 99 })).toEqual([]);
+      expect(await idsOf()).toEqual([]);
+      const [whole] = await spend.findElsewhere([{ responseId: 'r-1', callId: null, ...window }]);
+      expect(whole).toEqual(rows[0]);
     });
 
     it('takes the error texts out of the rows of a trace, and leaves everything else', async () => {

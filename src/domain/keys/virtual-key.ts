@@ -30,6 +30,8 @@ export interface KeyStore {
   add(key: VirtualKey): Promise<void>;
   /** The key with this hash, or null. */
   find(hash: string): Promise<VirtualKey | null>;
+  /** Those of the keys that are there, in no particular order. */
+  findMany(hashes: readonly string[]): Promise<readonly VirtualKey[]>;
 }
 
 /** Makes and hashes keys. */

@@ -33,12 +33,27 @@ export interface SpendRow {
   readonly error: { readonly code: string; readonly message: string } | null;
 }
 
+/** What leads from a client's span to a call that the gateway has in a trace of its own. */
+export interface SoughtCall {
+  /** One of them at least is not null. */
+  readonly responseId: string | null;
+  readonly callId: string | null;
+  /** When the gateway may have begun the trace, Unix ms, inclusive. */
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
 /** Where spend is kept. */
 export interface SpendStore {
   /** Appends rows in one commit. A row whose id is already stored is left as it is. */
   append(rows: readonly SpendRow[]): Promise<void>;
   /** The rows of these spans, in no particular order. `spanKeys` are `traceId:spanId`. */
   findBySpans(spanKeys: readonly string[]): Promise<readonly SpendRow[]>;
+  /**
+   * The rows of calls whose traces the gateway began in one of these times, and which have one of these answers or
+   * call ids; each once, in no particular order.
+   */
+  findElsewhere(sought: readonly SoughtCall[]): Promise<readonly SpendRow[]>;
   /** Takes the error texts out of the rows of these traces; their codes stay. */
   forgetErrors(traces: readonly Pick<SpendRow, 'traceId' | 'keyHash'>[]): Promise<void>;
   /** What a key has spent, exact. */

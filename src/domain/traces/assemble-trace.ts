@@ -1,5 +1,5 @@
 import type { SpanHead } from './span.ts';
-import { growSummary, type Trace, type TraceAgent, type TraceSummary } from './trace.ts';
+import { growSummary, type Trace, type TraceAgent, type TraceIdentity, type TraceSummary } from './trace.ts';
 
 const NS_PER_MS = 1_000_000;
 
@@ -16,10 +16,17 @@ export function assembleTrace(
 ): Trace | null {
   const [first, ...others] = summaries;
   if (first === undefined) return null;
-  const spans = distinctSpans(summaries.flatMap(({ traceRef }) => spansByRef.get(traceRef) ?? []));
+  const spans = spansOfParts(summaries, spansByRef);
   const summary = others.length === 0 ? first : growSummary(null, { ...first, traceRef: '' }, spans);
-  return { summary: namedBy(summary, spans), agents: agentsOf(spans), spans };
+  const parts = summaries.map(({ traceId, traceRef, owner }) => ({ traceId, traceRef, owner }));
+  return { summary: namedBy(summary, spans), agents: agentsOf(spans), spans, parts };
 }
+
+/** The spans of what is shown as one trace, by start, each id once. */
+export const spansOfParts = (
+  parts: readonly TraceIdentity[],
+  spansByRef: ReadonlyMap<string, readonly SpanHead[]>,
+): readonly SpanHead[] => distinctSpans(parts.flatMap(({ traceRef }) => spansByRef.get(traceRef) ?? []));
 
 /** By start, then id; the first of each id. */
 function distinctSpans(spans: readonly SpanHead[]): readonly SpanHead[] {

@@ -1,8 +1,10 @@
 import { addUsd, type Usd } from '../money.ts';
-import type { SpendRow } from '../spend/spend-row.ts';
+import type { SoughtCall, SpendRow } from '../spend/spend-row.ts';
 import { agentOfLabel } from './assemble-trace.ts';
-import { countedEstimates } from './estimates.ts';
+import { callsAbove, countedEstimates } from './estimates.ts';
+import { withCallsCountedOnce } from './recount.ts';
 import type { SpanHead, SpanType } from './span.ts';
+import type { TraceSummary } from './trace.ts';
 
 /** What was found of a model call in the gateway's books. */
 export interface CallSpend {
@@ -34,20 +36,24 @@ export const isModelCall = ({ type }: SpanHead): boolean => CALL_TYPES.has(type)
 
 /**
  * The model calls of a trace, by span id, each with its row among the rows of the trace's own spans: its own row where
- * the gateway made the span, else the row that has the answer it names, else that of the one gateway span right below.
+ * the gateway made the span, else the row that has the answer or the call id it names, which may be `elsewhere`, else that
+ * of the one gateway span below it with nothing but steps between.
  */
-export function callSpendOf(spans: readonly SpanHead[], rows: readonly SpendRow[]): ReadonlyMap<string, CallSpend> {
+export function callSpendOf(
+  spans: readonly SpanHead[],
+  rows: readonly SpendRow[],
+  elsewhere: readonly SpendRow[] = [],
+): ReadonlyMap<string, CallSpend> {
   const own = new Map(rows.map((row) => [row.spanId, row]));
-  const byAnswer = Map.groupBy(rows, ({ responseId }) => responseId ?? '');
-  const below = Map.groupBy(
-    spans.filter(({ spanId }) => own.has(spanId)),
-    ({ parentSpanId }) => parentSpanId ?? '',
-  );
-  const candidatesOf = ({ spanId, requestId }: SpanHead): readonly SpendRow[] => {
-    const mine = own.get(spanId);
+  const named = rowsByName([...rows, ...elsewhere]);
+  const calls = spans.filter((span) => isModelCall(span) || own.has(span.spanId));
+  const above = callsAbove(spans, new Set(calls.map(({ spanId }) => spanId)));
+  const below = Map.groupBy(own.keys(), (spanId) => above.get(spanId) ?? '');
+  const candidatesOf = (span: SpanHead): readonly SpendRow[] => {
+    const mine = own.get(span.spanId);
     if (mine !== undefined) return [mine];
-    const named = requestId === null ? undefined : byAnswer.get(requestId);
-    return named ?? (below.get(spanId) ?? []).flatMap((child) => own.get(child.spanId) ?? []);
+    const told = named(span);
+    return told.length > 0 ? told : (below.get(span.spanId) ?? []).flatMap((spanId) => own.get(spanId) ?? []);
   };
   const estimates = countedEstimates(spans);
   return new Map(
@@ -60,12 +66,25 @@ export function callSpendOf(spans: readonly SpanHead[], rows: readonly SpendRow[
   );
 }
 
+/** Finds the rows that a span names, by the id of its answer or of the call; each once. */
+function rowsByName(rows: readonly SpendRow[]): (span: SpanHead) => readonly SpendRow[] {
+  const byAnswer = Map.groupBy(rows, ({ responseId }) => responseId);
+  const byCall = Map.groupBy(rows, ({ callId }) => callId);
+  return ({ requestId, callId }) => {
+    const found = [
+      ...(requestId === null ? [] : (byAnswer.get(requestId) ?? [])),
+      ...(callId === null ? [] : (byCall.get(callId) ?? [])),
+    ];
+    return [...new Map(found.map((row) => [row.id, row])).values()];
+  };
+}
+
 const UNPRICED = { cost: null, source: null } as const;
 
 const chargedBy = (cost: Usd) => ({ cost, source: 'gateway' }) as const;
 
-function withoutRow({ requestId, cost }: SpanHead, estimate: Usd | null): CallSpend {
-  const match = requestId === null ? 'no_call_id' : 'no_spend_log';
+function withoutRow({ requestId, callId, cost }: SpanHead, estimate: Usd | null): CallSpend {
+  const match = requestId === null && callId === null ? 'no_call_id' : 'no_spend_log';
   // Its row may be another's to see; what is on the span is the reader's.
   if (cost !== null) return { match, row: null, ...chargedBy(cost) };
   return { match, row: null, ...(estimate === null ? UNPRICED : { cost: estimate, source: 'estimated' }) };
@@ -94,4 +113,57 @@ export function agentSpendOf(
       return [agent, { spend, pricedCalls: own.length, estimatedCalls }];
     }),
   );
+}
+
+/** How far the clock of a client may be from ours, in milliseconds. */
+const CLOCKS_APART_MS = 10_000;
+/** Most calls of one trace that are looked for in other traces. */
+const MOST_SOUGHT = 1_000;
+
+type Named = Pick<SpanHead, 'requestId' | 'callId' | 'startNs' | 'endNs'>;
+
+/** What to look for in other traces of the gateway for a call that names an answer; null for one that names none. */
+export function soughtCall({ requestId, callId, startNs, endNs }: Named): SoughtCall | null {
+  if (requestId === null && callId === null) return null;
+  const [fromMs, toMs] = [Number(startNs / 1_000_000n) - CLOCKS_APART_MS, Number(endNs / 1_000_000n) + CLOCKS_APART_MS];
+  return { responseId: requestId, callId, fromMs, toMs };
+}
+
+/** What to look for of a trace's calls that have no row in it. */
+export function soughtCalls(spans: readonly SpanHead[], calls: ReadonlyMap<string, CallSpend>): readonly SoughtCall[] {
+  const unmatched = spans.filter((span) => !span.gateway && calls.get(span.spanId)?.match === 'no_spend_log');
+  return unmatched.slice(0, MOST_SOUGHT).flatMap((span) => soughtCall(span) ?? []);
+}
+
+/** What a summary says of its spend. */
+export type SpendSummary = Pick<TraceSummary, 'spend' | 'pricedCalls' | 'estimate' | 'estimatedCalls'>;
+
+/**
+ * The spend of a summary with the rows of other traces in place of what was estimated: the list has it as it was stored,
+ * where the spend of a call counts for the trace that the gateway recorded it in.
+ */
+export function spendWithElsewhere(
+  summary: TraceSummary,
+  spans: readonly SpanHead[],
+  calls: ReadonlyMap<string, CallSpend>,
+  elsewhere: readonly SpendRow[],
+): SpendSummary {
+  const spendIn = ({ spend, pricedCalls, estimate, estimatedCalls }: SpendSummary): SpendSummary => {
+    return { spend, pricedCalls, estimate, estimatedCalls };
+  };
+  if (elsewhere.length === 0) return spendIn(summary);
+  const theirs = new Set(elsewhere.map(({ id }) => id));
+  const found = new Map<string, Usd | null>();
+  const without = spans.map((span) => {
+    const row = calls.get(span.spanId)?.row;
+    if (!row || !theirs.has(row.id)) return span;
+    found.set(row.id, row.cost);
+    return { ...span, estimate: null };
+  });
+  const counted = spendIn(withCallsCountedOnce(summary, without));
+  const costs = [...found.values()].filter((cost) => cost !== null);
+  if (costs.length === 0) return counted;
+  const total = costs.reduce(addUsd);
+  const spend = counted.spend === null ? total : addUsd(counted.spend, total);
+  return { ...counted, spend, pricedCalls: counted.pricedCalls + costs.length };
 }

@@ -1,4 +1,4 @@
-import type { AgentSpend, CallSpend } from './call-spend.ts';
+import type { AgentSpend, CallSpend, SpendSummary } from './call-spend.ts';
 import type { Trace } from './trace.ts';
 
 /** What all spans of a trace together tell, and nothing of what was said in them. */
@@ -9,6 +9,8 @@ export interface TraceOutline extends Pick<Trace, 'agents'> {
   readonly calls: ReadonlyMap<string, CallSpend>;
   /** By the agent's name. */
   readonly agentSpend: ReadonlyMap<string, AgentSpend>;
+  /** What its summary says of its spend, with the calls that the gateway has in other traces. */
+  readonly spend: SpendSummary;
 }
 
 /**

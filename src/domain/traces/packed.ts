@@ -39,6 +39,10 @@ export interface PackedCall {
   readonly end: number;
   readonly spanId: string;
   readonly requestId: string | null;
+  /** See `SpanHead`. */
+  readonly callId: string | null;
+  readonly startNs: bigint;
+  readonly endNs: bigint;
   /** The call in the same list that tells of it again, by its span id; null when none does. */
   readonly callAbove: string | null;
 }

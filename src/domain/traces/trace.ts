@@ -66,6 +66,8 @@ export interface Trace {
   readonly agents: readonly TraceAgent[];
   /** By start; hierarchy only through the parent ids. */
   readonly spans: readonly SpanHead[];
+  /** What it is put together from: one for each key that sent its id. */
+  readonly parts: readonly TraceIdentity[];
 }
 
 /** What subscribers of traces hear: the summary as it stands after a commit. */

@@ -49,5 +49,10 @@ export function createKeyStore({ orm, inFlight }: Database): KeyStore {
         const entity = await orm.em.fork().findOne(VirtualKeyEntity, { hash });
         return entity && keyOf(entity);
       }),
+    findMany: (hashes) =>
+      inFlight.run(async () => {
+        const entities = await orm.em.fork().find(VirtualKeyEntity, { hash: { $in: [...hashes] } });
+        return entities.map(keyOf);
+      }),
   };
 }

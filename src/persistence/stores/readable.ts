@@ -12,6 +12,10 @@ export function readableSpend(store: SpendStore, readable: Readable): SpendStore
       await readable();
       return store.findBySpans(spanKeys);
     },
+    findElsewhere: async (sought) => {
+      await readable();
+      return store.findElsewhere(sought);
+    },
     forgetErrors: async (traces) => {
       await readable();
       return store.forgetErrors(traces);

@@ -1,6 +1,6 @@
 import { sql, type Kysely } from 'kysely';
 import type { Usd } from '../../domain/money.ts';
-import type { SpendRow, SpendStore } from '../../domain/spend/spend-row.ts';
+import type { SoughtCall, SpendRow, SpendStore } from '../../domain/spend/spend-row.ts';
 import { storable } from '../../domain/storable.ts';
 import type { Database } from '../database.ts';
 import { isDuplicate } from '../faults.ts';
@@ -37,6 +37,25 @@ function inOrder(rows: readonly SpendRow[]): readonly SpendRow[] {
     const before = sorted[position - 1];
     return before === undefined || compareKeys(before, row) !== 0;
   });
+}
+
+/** What the trace ids begin with that the gateway makes at this time. */
+const timeHex = (ms: number): string => Math.max(0, Math.floor(ms)).toString(16).padStart(12, '0');
+
+interface Stretch {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The times that are sought, those that touch as one: none is read through twice. */
+function stretches(sought: readonly SoughtCall[]): readonly Stretch[] {
+  const merged: Stretch[] = [];
+  for (const { fromMs: from, toMs: to } of sought.toSorted((left, right) => left.fromMs - right.fromMs)) {
+    const last = merged.at(-1);
+    if (last === undefined || from > last.to) merged.push({ from, to });
+    else if (to > last.to) merged[merged.length - 1] = { from: last.from, to };
+  }
+  return merged;
 }
 
 /** Adds what rows cost to what their keys have spent. */
@@ -135,6 +154,26 @@ export function createSpendStore({ orm, flavour, inFlight }: Database): SpendSto
           )
           .$castTo<StoredRow>()
           .execute();
+        return rows.map(spendRowOf);
+      }),
+    findElsewhere: (sought) =>
+      inFlight.run(async () => {
+        if (sought.length === 0) return [];
+        const idsOf = (name: 'responseId' | 'callId') =>
+          textsIn(
+            flavour,
+            sought.flatMap((call) => (call[name] === null ? [] : storable(call[name]))),
+          );
+        const windows = JSON.stringify(stretches(sought).map(({ from, to }) => [timeHex(from), timeHex(to + 1)]));
+        const [each, low, high] =
+          flavour === 'postgresql'
+            ? [sql`jsonb_array_elements(${windows}::jsonb) w(value)`, sql`w.value ->> 0`, sql`w.value ->> 1`]
+            : [sql`json_each(${windows}) w`, sql`w.value ->> 0`, sql`w.value ->> 1`];
+        const { rows } = await sql<StoredRow>`
+          select ${sql.join(everyColumn(spendRows))} from ${each} cross join spend_row
+          where spend_row.trace_id >= ${low} and spend_row.trace_id < ${high}
+            and (spend_row.response_id in ${idsOf('responseId')} or spend_row.call_id in ${idsOf('callId')})
+        `.execute(reading());
         return rows.map(spendRowOf);
       }),
     forgetErrors: (traces) =>

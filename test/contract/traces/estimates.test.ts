@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { rateFrom, times, usdFromAtto, usdNumber } from '../../../src/domain/money.ts';
+import { rateFrom, times, type Usd, usdFrom, usdFromAtto, usdNumber } from '../../../src/domain/money.ts';
 import { loadEmbeddedSnapshot } from '../../../src/runtime/catalog-snapshot.ts';
+import { keySmith } from '../../../src/runtime/identifiers.ts';
+import { traceRefOf } from '../../support/memory-trace-store.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { answered, otlpExport, otlpSpan, send, START_MS } from './trace-client.ts';
+import { answered, as, makeKey, otlpExport, otlpSpan, send, START_MS } from './trace-client.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -137,6 +139,56 @@ describe('traces.get 200: a call that the gateway did not make', () => {
     await send(app, otlpExport(otlpSpan('b', 0, 1, CHAT, { traceId })));
     expect((await read(traceId)).listed).toEqual({ spend: costOfChat(), priced_calls: 1, estimated_calls: 1 });
     await pricedByGateway(traceId, await askGateway(traceId));
+  });
+
+  it('is not estimated when the gateway has it in a trace of its own, by its answer or call id', async () => {
+    const answer = await app.call(
+      'POST',
+      '/v1/chat/completions',
+      { model: 'priced', messages: [{ role: 'user', content: 'Hello' }] },
+      { 'x-litellm-call-id': 'call-of-mine' },
+    );
+    const { id, usage } = (await answer.json()) as { id: string; usage: Record<string, number> };
+    const cost = ((usage['prompt_tokens'] ?? 0) + 2 * (usage['completion_tokens'] ?? 0)) / 1_000;
+    const now = BigInt(Date.now()) * 1_000_000n;
+    const at = { startTimeUnixNano: String(now), endTimeUnixNano: String(now + 1n) };
+    const traceId = '7'.repeat(32);
+    const named = [{ 'gen_ai.response.id': id }, { 'litellm.call_id': 'call-of-mine' }, { 'gen_ai.response.id': 'no' }];
+    const spans = named.map((name, place) =>
+      otlpSpan('bcd'.charAt(place), 0, 0, { ...CHAT, ...name }, { traceId, ...at }),
+    );
+    // Another key names the same answer: that call is not its own.
+    const stranger = await makeKey(app);
+    expect((await send(app, otlpExport(...spans))).status).toBe(200);
+    expect((await send(app, otlpExport(...spans.slice(0, 1)), as(stranger))).status).toBe(200);
+    const of = async (key: string) => {
+      const [, told] = await answered(app.call('GET', `/v1/traces/${traceId}?trace_ref=`, undefined, as(key)));
+      return told as Told;
+    };
+    const [, list] = await answered(app.call('GET', '/v1/traces', undefined, as(app.adminKey)));
+    const listed = (list as { data: readonly { readonly trace_id: string }[] }).data.filter(
+      ({ trace_id: listedId }) => listedId === traceId,
+    );
+    // The list has it where the gateway recorded it, so that sums over traces have it once.
+    expect(listed.map((summary) => pick(summary, SPEND))).toEqual(
+      [costOfChat(), costOfChat()].map((spend) => ({ spend, priced_calls: 1, estimated_calls: 1 })),
+    );
+    const estimated = { spend: costOfChat(), cost_source: 'estimated', spend_match: 'no_spend_log' };
+    const theirs = await of(stranger);
+    expect([pick(theirs.summary, SPEND), spanOf(theirs, 'b')]).toEqual([
+      { spend: costOfChat(), priced_calls: 1, estimated_calls: 1 },
+      estimated,
+    ]);
+    const ref = `?trace_ref=${traceRefOf({ teamId: '', keyHash: keySmith.hash(app.adminKey) }, traceId)}`;
+    const [, told] = await answered(app.call('GET', `/v1/traces/${traceId}${ref}`));
+    const matched = { spend: cost, cost_source: 'gateway', spend_match: 'matched' };
+    expect(['b', 'c', 'd'].map((digit) => spanOf(told as Told, digit))).toEqual([matched, matched, estimated]);
+    const total = usdFrom(cost) ?? 0n;
+    expect(pick((told as Told).summary, SPEND)).toEqual({
+      spend: usdNumber((total + (usdFrom(costOfChat()) ?? 0n)) as Usd),
+      priced_calls: 2,
+      estimated_calls: 1,
+    });
   });
 
   it('is counted once when two instrumentations tell of it, in one export or in two', async () => {

@@ -69,7 +69,8 @@ async function outcomeOf(body: Uint8Array, headers: Record<string, string>) {
   const traces = createMemoryTraceStore(exports);
   // The trace operations use nothing else of the platform.
   const platform = {
-    stores: { traces },
+    stores: { traces, spend: { findElsewhere: async () => [] } },
+    recordsReadable: async () => {},
     estimates: NO_ESTIMATES,
     exports,
     bus: createBus(),

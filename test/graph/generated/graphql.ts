@@ -270,6 +270,13 @@ export type CheckoutState =
   /** The subscription is paused or unpaid. */
   | 'SUSPENDED';
 
+/** Where a cost is from. */
+export type CostSource =
+  /** What the catalog said such a call costs. */
+  | 'ESTIMATED'
+  /** What the gateway charged. */
+  | 'GATEWAY';
+
 /** Every meaning a deliberate failure can have; also found as `extensions.code` of top-level errors. */
 export type ErrorCode =
   /** Something that already exists stands in the way. */
@@ -454,6 +461,17 @@ export type SpanType =
   | 'RETRIEVER'
   /** A span of type tool. */
   | 'TOOL';
+
+/** What was found of a model call in the books. */
+export type SpendMatchKind =
+  /** More than one could be it. */
+  | 'AMBIGUOUS'
+  /** One row. */
+  | 'MATCHED'
+  /** Nothing on the span leads to one. */
+  | 'NO_CALL_ID'
+  /** It names an answer that no row has. */
+  | 'NO_SPEND_LOG';
 
 /** How a gateway call ended. */
 export type SpendStatus =
@@ -822,6 +840,32 @@ export type TraceAgentsQueryVariables = Exact<{
 
 export type TraceAgentsQuery = { agents: Array<{ name: string, traces: number, failed: number, lastTraceAt: string }> };
 
+export type TraceEdgesQueryVariables = Exact<{
+  first?: number | null | undefined;
+}>;
+
+
+export type TraceEdgesQuery = { traces: { nodes: Array<EdgesFragment> } };
+
+export type OneTraceEdgesQueryVariables = Exact<{
+  id: string | number;
+  spanId: string | number;
+}>;
+
+
+export type OneTraceEdgesQuery = { trace: EdgesFragment | null, span: SpanEdges_SpanDetail_Fragment | null };
+
+export type EdgesFragment = { traceId: string, keyHash: string, key: { alias: string | null } | null, team: { id: string, traces: { nodes: Array<{ traceId: string }> } } | null, catalogEntries: Array<{ id: string }> | null, spendRows: Array<{ id: string }> | null, agents: Array<{ name: string, spendUsd: string | null, pricedCalls: number, estimatedCalls: number }> | null, spans: Array<SpanEdges_Span_Fragment> | null };
+
+type SpanEdges_Span_Fragment = { spanId: string, catalogEntry: { id: string } | null, spendMatch: { match: SpendMatchKind, costUsd: string | null, costSource: CostSource | null, spendRow: { id: string } | null } | null };
+
+type SpanEdges_SpanDetail_Fragment = { spanId: string, catalogEntry: { id: string } | null, spendMatch: { match: SpendMatchKind, costUsd: string | null, costSource: CostSource | null, spendRow: { id: string } | null } | null };
+
+export type SpanEdgesFragment =
+  | SpanEdges_Span_Fragment
+  | SpanEdges_SpanDetail_Fragment
+;
+
 export type DeleteTraceMutationVariables = Exact<{
   id: string | number;
   ref?: string | number | null | undefined;
@@ -983,6 +1027,67 @@ export const ContentFragmentDoc = new TypedDocumentString(`
   }
 }
     `, {"fragmentName":"Content"}) as unknown as TypedDocumentString<ContentFragment, unknown>;
+export const SpanEdgesFragmentDoc = new TypedDocumentString(`
+    fragment SpanEdges on SpanHead {
+  spanId
+  catalogEntry {
+    id
+  }
+  spendMatch {
+    match
+    costUsd
+    costSource
+    spendRow {
+      id
+    }
+  }
+}
+    `, {"fragmentName":"SpanEdges"}) as unknown as TypedDocumentString<SpanEdgesFragment, unknown>;
+export const EdgesFragmentDoc = new TypedDocumentString(`
+    fragment Edges on Trace {
+  traceId
+  keyHash
+  key {
+    alias
+  }
+  team {
+    id
+    traces(first: 1, from: "2023-11-14T00:00:00Z", to: "2023-11-15T00:00:00Z") {
+      nodes {
+        traceId
+      }
+    }
+  }
+  catalogEntries {
+    id
+  }
+  spendRows {
+    id
+  }
+  agents {
+    name
+    spendUsd
+    pricedCalls
+    estimatedCalls
+  }
+  spans {
+    ...SpanEdges
+  }
+}
+    fragment SpanEdges on SpanHead {
+  spanId
+  catalogEntry {
+    id
+  }
+  spendMatch {
+    match
+    costUsd
+    costSource
+    spendRow {
+      id
+    }
+  }
+}`, {"fragmentName":"Edges"}) as unknown as TypedDocumentString<EdgesFragment, unknown>;
 export const SpanFactsFragmentDoc = new TypedDocumentString(`
     fragment SpanFacts on SpanHead {
   traceId
@@ -1676,6 +1781,111 @@ export const TraceAgentsDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<TraceAgentsQuery, TraceAgentsQueryVariables>;
+export const TraceEdgesDocument = new TypedDocumentString(`
+    query TraceEdges($first: Int) {
+  traces(first: $first) {
+    nodes {
+      ...Edges
+    }
+  }
+}
+    fragment Edges on Trace {
+  traceId
+  keyHash
+  key {
+    alias
+  }
+  team {
+    id
+    traces(first: 1, from: "2023-11-14T00:00:00Z", to: "2023-11-15T00:00:00Z") {
+      nodes {
+        traceId
+      }
+    }
+  }
+  catalogEntries {
+    id
+  }
+  spendRows {
+    id
+  }
+  agents {
+    name
+    spendUsd
+    pricedCalls
+    estimatedCalls
+  }
+  spans {
+    ...SpanEdges
+  }
+}
+fragment SpanEdges on SpanHead {
+  spanId
+  catalogEntry {
+    id
+  }
+  spendMatch {
+    match
+    costUsd
+    costSource
+    spendRow {
+      id
+    }
+  }
+}`) as unknown as TypedDocumentString<TraceEdgesQuery, TraceEdgesQueryVariables>;
+export const OneTraceEdgesDocument = new TypedDocumentString(`
+    query OneTraceEdges($id: ID!, $spanId: ID!) {
+  trace(id: $id) {
+    ...Edges
+  }
+  span(traceId: $id, spanId: $spanId) {
+    ...SpanEdges
+  }
+}
+    fragment Edges on Trace {
+  traceId
+  keyHash
+  key {
+    alias
+  }
+  team {
+    id
+    traces(first: 1, from: "2023-11-14T00:00:00Z", to: "2023-11-15T00:00:00Z") {
+      nodes {
+        traceId
+      }
+    }
+  }
+  catalogEntries {
+    id
+  }
+  spendRows {
+    id
+  }
+  agents {
+    name
+    spendUsd
+    pricedCalls
+    estimatedCalls
+  }
+  spans {
+    ...SpanEdges
+  }
+}
+fragment SpanEdges on SpanHead {
+  spanId
+  catalogEntry {
+    id
+  }
+  spendMatch {
+    match
+    costUsd
+    costSource
+    spendRow {
+      id
+    }
+  }
+}`) as unknown as TypedDocumentString<OneTraceEdgesQuery, OneTraceEdgesQueryVariables>;
 export const DeleteTraceDocument = new TypedDocumentString(`
     mutation DeleteTrace($id: ID!, $ref: ID) {
   deleteTrace(id: $id, ref: $ref) {

@@ -26,6 +26,7 @@ function someKeys(...rows: readonly VirtualKey[]) {
     lookUps: 0,
     away: false,
     add: async () => {},
+    findMany: async () => [],
     async find(hash: string) {
       store.lookUps += 1;
       if (store.away) throw new Error('cut');

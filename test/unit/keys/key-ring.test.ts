@@ -23,6 +23,7 @@ function aRing(rows: readonly VirtualKey[] = [aKey({ hash: sha256(KEY) })]) {
     masterKey: new Secret(MASTER),
     store: {
       add: () => Promise.resolve(),
+      findMany: () => Promise.resolve([]),
       async find(hash) {
         state.finds += 1;
         if (state.away) throw new Error('the store is away');

@@ -6,6 +6,7 @@ import { createTraceOutlines } from '../../../src/runtime/trace-outlines.ts';
 const CALL: CallSpend = { match: 'no_call_id', row: null, cost: null, source: null };
 const outlineOf = (calls: number): TraceOutline => ({
   rootless: false,
+  spend: { spend: null, pricedCalls: 0, estimate: null, estimatedCalls: 0 },
   agents: [],
   calls: new Map(Array.from({ length: calls }, (_, at) => [String(at), CALL])),
   agentSpend: new Map(),

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { agentSpendOf, callSpendOf } from '../../../src/domain/traces/call-spend.ts';
+import { agentSpendOf, callSpendOf, soughtCalls, spendWithElsewhere } from '../../../src/domain/traces/call-spend.ts';
 import type { SpanHead } from '../../../src/domain/traces/span.ts';
+import { aSummary } from '../../support/seeds.ts';
 import { aSpan, aSpendRow, headOf, picos, spanId } from '../../ports/samples.ts';
 
 const call = (number: number, fields: Partial<SpanHead> = {}): SpanHead =>
@@ -34,6 +35,38 @@ describe('the books of a call', () => {
       ['matched', 'row-8'],
       ['matched', 'row-9'],
     ]);
+  });
+
+  it('are found by the call id, past steps in between, and in another trace', () => {
+    const rows = [row(8, { callId: 'c-8' }), row(9, { callId: 'c-9' })];
+    const spans = [
+      call(1, { callId: 'c-8' }),
+      call(2),
+      call(3, { type: 'chain', parentSpanId: spanId(2) }),
+      call(9, { parentSpanId: spanId(3) }),
+      call(4, { requestId: 'r-e' }),
+      call(5, { callId: 'c-e', requestId: 'unheard of' }),
+      call(6, { callId: 'unheard of' }),
+      call(7),
+      call(10, { type: 'tool', parentSpanId: spanId(7) }),
+      call(8, { parentSpanId: spanId(10) }),
+    ];
+    const elsewhere = [row(99, { responseId: 'r-e', callId: 'c-e' })];
+    expect(
+      [...callSpendOf(spans, rows, elsewhere)].map(([id, { match, row: found }]) => [id, match, found?.id]),
+    ).toEqual([
+      [spanId(1), 'matched', 'row-8'],
+      [spanId(2), 'matched', 'row-9'],
+      [spanId(9), 'matched', 'row-9'],
+      [spanId(4), 'matched', 'row-99'],
+      [spanId(5), 'matched', 'row-99'],
+      [spanId(6), 'no_spend_log', undefined],
+      // What a tool calls is another call.
+      [spanId(7), 'no_call_id', undefined],
+      [spanId(8), 'matched', 'row-8'],
+    ]);
+    const disagreeing = [row(8, { responseId: 'r' }), row(9, { callId: 'c' })];
+    expect(matchesOf([call(1, { requestId: 'r', callId: 'c' })], disagreeing)).toEqual([['ambiguous', null]]);
   });
 
   it('are nobody knows which when there are several', () => {
@@ -80,6 +113,60 @@ describe('the cost of a call', () => {
 
   it('stands on the span of a call whose row is not to be seen', () => {
     expect(costsOf([call(1, { gateway: true, cost: picos(5n) })], [])).toEqual([[5n, 'gateway']]);
+  });
+});
+
+describe('calls that the gateway has in traces of its own', () => {
+  const NS = 1_000_000n;
+
+  it('are looked for at about their time, when they name an answer that their trace does not have', () => {
+    const at = { startNs: 100_000n * NS, endNs: 101_000n * NS };
+    const spans = [
+      call(1, { ...at, requestId: 'r-1' }),
+      call(2, { ...at, callId: 'c-2' }),
+      call(3, at),
+      call(8, { ...at, requestId: 'r-8', gateway: true }),
+      call(9, { ...at, requestId: 'r-9', type: 'tool' }),
+    ];
+    const window = { fromMs: 90_000, toMs: 111_000 };
+    expect(soughtCalls(spans, callSpendOf(spans, []))).toEqual([
+      { responseId: 'r-1', callId: null, ...window },
+      { responseId: null, callId: 'c-2', ...window },
+    ]);
+  });
+
+  it('count in what is shown of the trace in place of their estimates, each once', () => {
+    const spans = [
+      call(1, { requestId: 'r-1', estimate: picos(3n) }),
+      call(2, { callId: 'c-1' }),
+      call(3, { estimate: picos(5n) }),
+      call(4, { gateway: true, cost: picos(7n) }),
+      call(5, { requestId: 'r-5', estimate: picos(9n) }),
+    ];
+    const elsewhere = [
+      row(98, { responseId: 'r-1', callId: 'c-1', cost: picos(100n) }),
+      row(99, { responseId: 'r-5', cost: null }),
+    ];
+    const calls = callSpendOf(spans, [], elsewhere);
+    const summary = aSummary({
+      llmCalls: 5,
+      spend: picos(24n),
+      pricedCalls: 4,
+      estimate: picos(17n),
+      estimatedCalls: 3,
+    });
+    expect(spendWithElsewhere(summary, spans, calls, elsewhere)).toEqual({
+      spend: 112n,
+      pricedCalls: 3,
+      estimate: 5n,
+      estimatedCalls: 1,
+    });
+    expect(spendWithElsewhere(summary, spans, calls, [])).toEqual({
+      spend: 24n,
+      pricedCalls: 4,
+      estimate: 17n,
+      estimatedCalls: 3,
+    });
   });
 });
 

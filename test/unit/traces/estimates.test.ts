@@ -158,12 +158,16 @@ describe('an export', () => {
           end: ends[place] ?? -1,
           spanId: spanId(place + 1),
           requestId: null,
+          callId: null,
+          startNs: 0n,
+          endNs: 1n,
           callAbove: place === 1 ? spanId(1) : null,
         })),
       },
     ],
   });
-  const byTokens = ({ inputTokens }: CallUsage) => (inputTokens === 2 ? null : picos(BigInt(inputTokens) + 5n));
+  const byTokens = ({ usage: { inputTokens } }: { readonly usage: CallUsage }) =>
+    inputTokens === 2 ? null : picos(BigInt(inputTokens) + 5n);
 
   it('gets its estimates into its rows, and those that count into its tally', () => {
     const [trace] = estimatedExport(packed([0, 1, 2, 3]), byTokens).traces;

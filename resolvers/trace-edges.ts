@@ -1,0 +1,13 @@
+import type { CatalogEntry } from '../src/domain/catalog/catalog.ts';
+import type { CallUsage } from '../src/domain/traces/call-usage.ts';
+import { traceReader } from './access.ts';
+import { operation } from './operation.ts';
+import type { Scope } from './scope.ts';
+
+/** The catalog entry of a model as a span names it and who answered; null when none is certain. */
+export const findEntryOfCall = operation({
+  name: 'findEntryOfCall',
+  access: traceReader,
+  run: ({ platform }: Scope, named: Pick<CallUsage, 'models' | 'provider'>): CatalogEntry | null =>
+    platform.estimates.entryOf(named),
+});

@@ -1,0 +1,118 @@
+import { afterEach, expect, it } from 'vitest';
+import type { Owner } from '../../src/domain/caller.ts';
+import { aKey, aSpan, aSpendRow, nsAt, picos, spanId, START_MS, TEAM_KEY, traceId } from '../ports/samples.ts';
+import { OneTraceEdgesDocument, TraceEdgesDocument } from './generated/graphql.ts';
+import { anEntry, openGraph } from './graph-house.ts';
+
+let house: Awaited<ReturnType<typeof openGraph>>;
+afterEach(() => house.close());
+
+/** The key of whom the house calls `sk-team-a`. */
+const MATE: Owner = { teamId: 'team-a', keyHash: 'internal_user-team-a' };
+const ENTRIES = [anEntry('gpt-4o', { litellm_provider: 'openai' })];
+const below = { parentSpanId: spanId(1) };
+
+/** A run of an agent: a call that the gateway made, as a client and the gateway tell it, and one that is estimated. */
+const runOf = (trace: number) => {
+  const of = { traceId: traceId(trace), model: 'gpt-4o', provider: 'openai', startNs: nsAt(START_MS + trace) };
+  return [
+    aSpan({ ...of, type: 'agent', name: 'triage', agent: 'triage', model: null }),
+    aSpan({ ...of, ...below, spanId: spanId(2), agent: 'triage' }),
+    aSpan({ ...of, spanId: spanId(3), parentSpanId: spanId(2), gateway: true, cost: picos(5n), provider: 'nobody' }),
+    aSpan({ ...of, ...below, spanId: spanId(4), agent: 'triage', estimate: picos(7n), requestId: 'elsewhere' }),
+  ];
+};
+const rowOf = (trace: number) =>
+  aSpendRow({ id: `row-${trace}`, traceId: traceId(trace), spanId: spanId(3), cost: picos(5n), responseId: null });
+
+const none = { match: 'NO_CALL_ID', costUsd: null, costSource: null, spendRow: null };
+const edgesOf = (trace: number) => {
+  const matched = {
+    match: 'MATCHED',
+    costUsd: '0.000000000005',
+    costSource: 'GATEWAY',
+    spendRow: { id: `row-${trace}` },
+  };
+  const entry = { id: 'gpt-4o' };
+  return [
+    { spanId: spanId(1), catalogEntry: null, spendMatch: null },
+    { spanId: spanId(2), catalogEntry: entry, spendMatch: matched },
+    { spanId: spanId(3), catalogEntry: null, spendMatch: matched },
+    {
+      spanId: spanId(4),
+      catalogEntry: entry,
+      spendMatch: { ...none, match: 'NO_SPEND_LOG', costUsd: '0.000000000007', costSource: 'ESTIMATED' },
+    },
+  ];
+};
+const traceOf = (trace: number, newest = trace) => ({
+  traceId: traceId(trace),
+  keyHash: TEAM_KEY.keyHash,
+  key: { alias: 'first' },
+  team: { id: 'team-a', traces: { nodes: [{ traceId: traceId(newest) }] } },
+  catalogEntries: [{ id: 'gpt-4o' }],
+  spendRows: [{ id: `row-${trace}` }],
+  agents: [{ name: 'triage', spendUsd: '0.000000000012', pricedCalls: 2, estimatedCalls: 1 }],
+  spans: edgesOf(trace),
+});
+
+it('the edges of a page of traces cost one question each, however many there are', async () => {
+  house = await openGraph({ entries: ENTRIES, spend: Array.from({ length: 20 }, (_, at) => rowOf(at + 1)) });
+  await house.addKey(aKey({ hash: TEAM_KEY.keyHash }));
+  await house.ingest(TEAM_KEY, ...Array.from({ length: 20 }, (_, at) => runOf(at + 1)).flat());
+  const { data, errors } = await house.call(TraceEdgesDocument, { first: 20 }, 'sk-admin');
+  expect(errors).toBeUndefined();
+  expect(data.traces.nodes).toEqual(Array.from({ length: 20 }, (_, at) => traceOf(20 - at, 20)));
+  expect(house.reads).toEqual({ listSpans: 1, findBySpans: 1, findElsewhere: 1, findKeys: 1 });
+});
+
+it('one trace and one span of it have the same edges', async () => {
+  house = await openGraph({ entries: ENTRIES, spend: [rowOf(1)] });
+  await house.addKey(aKey({ hash: TEAM_KEY.keyHash }));
+  await house.ingest(TEAM_KEY, ...runOf(1));
+  const { data } = await house.call(OneTraceEdgesDocument, { id: traceId(1), spanId: spanId(2) }, 'sk-admin');
+  expect(data).toEqual({ trace: traceOf(1), span: edgesOf(1)[1] });
+});
+
+it('an edge to what the caller may not see is null', async () => {
+  const foreign = aSpendRow({
+    id: 'foreign',
+    traceId: traceId(1),
+    spanId: spanId(3),
+    teamId: 'team-b',
+    cost: picos(5n),
+  });
+  house = await openGraph({ entries: ENTRIES, spend: [foreign] });
+  await house.addKey(aKey({ hash: MATE.keyHash }));
+  await house.ingest(MATE, ...runOf(1));
+  const { data } = await house.call(TraceEdgesDocument, {}, 'sk-team-a');
+  const [trace] = data.traces.nodes;
+  expect([trace?.key, trace?.spendRows, trace?.team?.id]).toEqual([null, [], 'team-a']);
+  const matches = trace?.spans?.map(({ spendMatch }) => spendMatch);
+  // What the span itself says is the reader's; whose row it is nobody learns.
+  expect(matches).toEqual([
+    null,
+    none,
+    { ...none, costUsd: '0.000000000005', costSource: 'GATEWAY' },
+    { ...none, match: 'NO_SPEND_LOG', costUsd: '0.000000000007', costSource: 'ESTIMATED' },
+  ]);
+  expect((await house.call(OneTraceEdgesDocument, { id: traceId(1), spanId: spanId(2) }, 'sk-team-b')).data).toEqual({
+    trace: null,
+    span: null,
+  });
+});
+
+it('a row in another trace is the edge of a call that names its answer', async () => {
+  const elsewhere = aSpendRow({ id: 'far', traceId: traceId(9), keyHash: TEAM_KEY.keyHash, responseId: 'elsewhere' });
+  house = await openGraph({ entries: ENTRIES, spend: [elsewhere] });
+  await house.ingest(TEAM_KEY, ...runOf(1));
+  const { data } = await house.call(TraceEdgesDocument, {}, 'sk-admin');
+  const [trace] = data.traces.nodes;
+  expect(trace?.spendRows).toEqual([{ id: 'far' }]);
+  expect(trace?.spans?.[3]?.spendMatch).toMatchObject({
+    match: 'MATCHED',
+    costSource: 'GATEWAY',
+    spendRow: { id: 'far' },
+  });
+  expect(trace?.agents?.[0]).toMatchObject({ spendUsd: '0.000125', pricedCalls: 1, estimatedCalls: 0 });
+});
