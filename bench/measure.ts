@@ -17,8 +17,8 @@ export function productCommand(args: readonly string[], preload: string | null =
     '../package.json',
   );
   if (!scripts.start.endsWith(START)) throw new Error(`The start of the product does not run ${START}.`);
-  const run = preload === null ? scripts.start : scripts.start.replace(START, `--import ${preload} src/main.ts`);
-  const line = `cd "$0" && export PATH="$PWD/node_modules/.bin:$PATH" && ${run} "$@"`;
+  const started = preload === null ? scripts.start : scripts.start.replace(START, `--import ${preload} src/main.ts`);
+  const line = `cd "$0" && export PATH="$PWD/node_modules/.bin:$PATH" && ${started} "$@"`;
   return ['sh', '-c', line, ROOT, ...args];
 }
 
