@@ -1,6 +1,7 @@
+import type { ModelRequest } from '../../domain/chat/chat.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import { COMPATIBLE_VENDORS, type CompatibleVendor } from '../../domain/chat/vendors.ts';
-import { type Endpoint, RESPONSES_COMPACT } from '../../domain/inference/endpoint.ts';
+import { type Endpoint, RERANK, RESPONSES_COMPACT } from '../../domain/inference/endpoint.ts';
 import { openAiFrame } from '../../wire/chat-completions/native.ts';
 import { upstreamRequest } from '../../wire/chat-completions/request.ts';
 import type { NativeDialect } from '../../wire/dialect.ts';
@@ -27,9 +28,18 @@ export function compatibleProtocol(name: CompatibleVendor): Protocol {
     if (medium !== undefined) return MEDIA[medium];
     if (dialect === 'responses' || endpoint === RESPONSES_COMPACT)
       return answersResponses(deployment, base, differences) ? RESPONSES_FRAME : null;
+    if (endpoint === RERANK && differences.reranks !== undefined) return differences.reranks.dialect;
     if (dialect === null) return frame;
     if (deployment.responses === 'only') return null;
     return dialect === 'chat-completions' || (dialect === 'completions' && completions) ? frame : null;
+  }
+  function bodyOf(deployment: Deployment, request: ModelRequest, model: string): Uint8Array {
+    const { endpoint, body } = request;
+    if (endpoint === RERANK && differences.reranks !== undefined)
+      return Buffer.from(JSON.stringify(differences.reranks.request(body, model)));
+    return dialectOf(endpoint, deployment) === RESPONSES_FRAME
+      ? upstreamResponseRequest(request, model)
+      : upstreamRequest(request, model, differences);
   }
   return {
     name,
@@ -40,11 +50,7 @@ export function compatibleProtocol(name: CompatibleVendor): Protocol {
       const model = modelName(deployment.upstreamModel);
       const media = mediaRequest(request, model);
       if (media !== null) return { ...addressOf(deployment, endpoint.path, media.contentType), body: media.body };
-      const body =
-        dialectOf(endpoint, deployment) === RESPONSES_FRAME
-          ? upstreamResponseRequest(request, model)
-          : upstreamRequest(request, model, differences);
-      return { ...addressOf(deployment, endpoint.path, 'application/json'), body };
+      return { ...addressOf(deployment, endpoint.path, 'application/json'), body: bodyOf(deployment, request, model) };
     },
   };
 }

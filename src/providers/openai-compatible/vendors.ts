@@ -1,4 +1,7 @@
 import type { CompatibleVendor } from '../../domain/chat/vendors.ts';
+import type { RequestBody } from '../../domain/inference/askable.ts';
+import type { NativeDialect } from '../../wire/dialect.ts';
+import { VOYAGE_RERANK, voyageRerankRequest } from '../../wire/voyage-rerank/native.ts';
 import type { AnswerForm } from '../../wire/chat-completions/inspector.ts';
 import type { RequestForm } from '../../wire/chat-completions/request.ts';
 
@@ -10,6 +13,11 @@ export interface Differences extends RequestForm, AnswerForm {
   readonly keepsFiles?: true;
   /** Whether there is OpenAI's Responses API, at the vendor's own address; elsewhere a deployment says so. */
   readonly hasResponses?: true;
+  /** How it reranks, where that is not as Cohere gave it. */
+  readonly reranks?: {
+    readonly dialect: NativeDialect;
+    readonly request: (body: RequestBody, model: string) => RequestBody;
+  };
   /** The model's name as the vendor wants it. */
   readonly modelName?: (configured: string) => string;
   /** Headers it knows callers by, and the options that hold them. */
@@ -41,6 +49,7 @@ const DIFFERENCES: Readonly<Partial<Record<CompatibleVendor, Differences>>> = {
   perplexity: { streamOptions: false, completions: false, namesPrice: true },
   // Chooses among hosts, whose prices differ: only it knows what a call cost.
   openrouter: { namesPrice: true, headers: { 'http-referer': 'site_url', 'x-title': 'app_name' } },
+  voyage: { reranks: { dialect: VOYAGE_RERANK, request: voyageRerankRequest } },
   fireworks_ai: { modelName: fireworksName },
 };
 

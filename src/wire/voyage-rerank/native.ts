@@ -1,0 +1,68 @@
+import type { Usage } from '../../domain/chat/chat.ts';
+import type { RequestBody } from '../../domain/inference/askable.ts';
+import { errorOf } from '../chat-completions/answer.ts';
+import type { AnswerError, NativeDialect } from '../dialect.ts';
+import { count, given, list, object, parseJson, text } from '../json/fields.ts';
+import { malformed } from '../malformed.ts';
+
+/** A reranking in Voyage's words: documents are texts, and the best are counted under another name. */
+export function voyageRerankRequest(body: RequestBody, model: string): RequestBody {
+  const documents = list(body['documents']).map((document, index) => {
+    const said = text(document) ?? text(object(document)['text']);
+    if (said === null) throw malformed(`documents[${index}]`, 'a text, or an object with a text');
+    return said;
+  });
+  return given({
+    model,
+    query: body['query'],
+    documents,
+    top_k: body['top_n'] ?? body['top_k'],
+    return_documents: body['return_documents'],
+    truncation: body['truncation'],
+  });
+}
+
+/** Voyage says in one text what is wrong. */
+function refusalOf(value: unknown): AnswerError | null {
+  const { detail } = object(value);
+  return typeof detail === 'string' ? { message: detail, type: null, param: null, code: null } : errorOf(value);
+}
+
+/** What Voyage answers, in the form that Cohere gave it and callers know; tokens are what it bills by. */
+export const VOYAGE_RERANK: NativeDialect = {
+  errorOf: refusalOf,
+  whole(bytes) {
+    const value = object(parseJson(bytes));
+    const error = refusalOf(value);
+    if (error !== null) return { error };
+    const { data } = value;
+    if (!Array.isArray(data)) return null;
+    const results = data.map((one) => {
+      const { index, relevance_score: score, document } = object(one);
+      const said = text(document);
+      return { index, relevance_score: score, ...(said === null ? {} : { document: { text: said } }) };
+    });
+    const tokens = count(object(value['usage'])['total_tokens']);
+    const usage: Usage | null =
+      tokens === null
+        ? null
+        : { inputTokens: tokens, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
+    const meta = { billed_units: { total_tokens: tokens }, tokens: { input_tokens: tokens } };
+    const answer = { id: crypto.randomUUID(), results, ...(tokens === null ? {} : { meta }) };
+    return {
+      bytes: Buffer.from(JSON.stringify(answer)),
+      outcome: {
+        responseId: null,
+        responseModel: text(value['model']),
+        finishReason: null,
+        usage,
+        failure: null,
+        text: null,
+      },
+      deltas: () => (usage === null ? [] : [{ kind: 'usage', usage }]),
+    };
+  },
+  inspector() {
+    throw new TypeError('An order of documents does not come as a stream.');
+  },
+};
