@@ -14,6 +14,19 @@ export function soundOf(answer: Fields): Measured | undefined {
   return seconds === null ? undefined : { unit: 'second', count: seconds };
 }
 
+/** Forms of a transcript whose lines say when they are said. */
+const TIMED = new Set<unknown>(['srt', 'vtt']);
+const LINE_END = /-->[ \t]*(?:(\d+):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})/g;
+
+/** The seconds up to the last line of subtitles; undefined where none are. Silence after it is not told, nor billed. */
+export function subtitledSound(subtitles: string, format: unknown): Measured | undefined {
+  if (!TIMED.has(format)) return undefined;
+  let seconds = 0;
+  for (const [, hours = '0', minutes, rest, parts = ''] of subtitles.matchAll(LINE_END))
+    seconds = Math.max(seconds, Number(hours) * 3_600 + Number(minutes) * 60 + Number(`${rest}.${parts}`));
+  return seconds > 0 && seconds < MOST_SECONDS ? { unit: 'second', count: seconds } : undefined;
+}
+
 /** Seconds of sound that an answer tells, as a number or as text; null where it does not. */
 function secondsOf(answer: Fields): number | null {
   const told = object(answer['usage'])['seconds'] ?? answer['duration'];

@@ -7,7 +7,7 @@ import { isObject, object, parseJson, text } from '../json/fields.ts';
 import { itemCount } from '../json/members.ts';
 import { outlineOf } from '../json/outline.ts';
 import { MediaInspector } from './inspector.ts';
-import { picturesOf, soundOf } from './measured.ts';
+import { picturesOf, soundOf, subtitledSound } from './measured.ts';
 import { imageUsageOf, transcriptUsageOf } from './usage.ts';
 
 /** Pictures: their bytes are passed over, their number and kind are what they are sold by. */
@@ -41,7 +41,7 @@ const TRANSCRIPTS: NativeDialect = {
     const kept = said ?? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
     return wholeAnswer(bytes, {
       usage: transcriptUsageOf(answer['usage']),
-      measured: soundOf(answer),
+      measured: said === null ? subtitledSound(kept, body['response_format']) : soundOf(answer),
       text: textLimit === 0 ? null : kept.slice(0, textLimit),
     });
   },

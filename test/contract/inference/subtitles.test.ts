@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+import { aTrace, left } from './left.ts';
+
+let app: TestApp;
+let upstream: FaultServer;
+
+beforeAll(async () => {
+  upstream = await startFaultServer();
+  const params = { api_base: `${upstream.url}/v1`, api_key: 'k', input_cost_per_second: 0.5 };
+  app = await startApp({
+    config: { model_list: [{ model_name: 'writer', litellm_params: { model: 'openai/up', ...params } }] },
+  });
+});
+
+afterAll(async () => {
+  await app.stop();
+  await upstream.stop();
+});
+
+const SRT = '1\n00:00:00,000 --> 00:00:01,500\nhello\n\n2\n00:01:00,000 --> 00:01:02,250\nthere\n';
+const VTT = 'WEBVTT\n\n00:00.000 --> 00:01.000 align:start\nhello\n\n01:00:00.000 --> 01:00:02.500\nthere\n';
+
+it.each([
+  ['srt', SRT, '31.125'],
+  ['vtt', VTT, '1801.25'],
+  ['vtt', 'WEBVTT\n', null],
+  ['text', 'It said 00:00:00,000 --> 00:00:09,000\n', null],
+])(
+  'transcriptions.create 200: %s is billed to the end of its last line, where it tells one',
+  async (format, said, cost) => {
+    upstream.answer((response) => {
+      response.writeHead(200, { 'content-type': 'text/plain' });
+      response.end(said);
+    });
+    const form = new FormData();
+    form.append('model', 'writer');
+    form.append('response_format', format);
+    form.append('file', new Blob(['sound']), 'a.wav');
+    const { traceId, headers } = aTrace();
+    const response = await fetch(`${app.url}/v1/audio/transcriptions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${app.adminKey}`, ...headers },
+      body: form,
+    });
+    expect([response.status, await response.text()]).toEqual([200, said]);
+    expect(response.headers.get('x-litellm-response-cost')).toBe(cost);
+    expect(await left(app, traceId)).toMatchObject([{ spendRow: { callType: 'atranscription', costUsd: cost } }]);
+  },
+);
