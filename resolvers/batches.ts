@@ -14,6 +14,7 @@ import {
   placeOf,
   type ShownCall,
   type ShownPage,
+  showNow,
 } from './upstream-objects.ts';
 
 /** Members without which a batch is none, in the order in which they are missed. */
@@ -100,7 +101,7 @@ async function about(scope: Scope, action: typeof GET_BATCH, { id, ...facts }: N
   const end = action === CANCEL_BATCH ? '/cancel' : '';
   const asked = { action, place: placeOf(scope, object), tail: `/${encodeURIComponent(object.upstreamId)}${end}` };
   const { call, read } = await passForObject(scope, asked, facts);
-  await scope.platform.stores.upstreamObjects.show(id, read.shown);
+  await showNow(scope, object, read.shown);
   return await seen(scope, object, call, read.shown);
 }
 

@@ -3,6 +3,7 @@ import { collect } from '../src/domain/bytes.ts';
 import type { ModelRequest } from '../src/domain/chat/chat.ts';
 import { NotFound, UpstreamFailed } from '../src/domain/errors.ts';
 import { type ObjectAction, OBJECT_PATHS } from '../src/domain/upstream-objects/object-action.ts';
+import { batchUseOf } from '../src/domain/upstream-objects/batch-use.ts';
 import type { PassBody } from '../src/domain/upstream-objects/pass-through.ts';
 import {
   filesOf,
@@ -199,6 +200,20 @@ export async function listObjects(scope: Scope, page: ObjectPage, get: ObjectAct
   return { data: await asSeen(scope, shown), hasMore: found.length > page.limit };
 }
 
+/**
+ * Remembers how an upstream shows an object now. A batch that has ended since it was last seen is booked, where its
+ * upstream says what it used.
+ */
+export async function showNow(scope: Scope, object: UpstreamObject, shown: ShownObject): Promise<void> {
+  const { stores, objects, clock } = scope.platform;
+  const { id, kind, owner, createdAt } = object;
+  const deployment = objects.deployment(object.deploymentId);
+  const hasEnded = kind === 'batch' && mayChange(kind, object.shown) && !mayChange(kind, shown);
+  const use = hasEnded && deployment !== null ? batchUseOf(shown, clock.now()) : null;
+  if (use !== null && deployment !== null) objects.bookBatch({ ...use, id, owner, createdAt, deployment });
+  await stores.upstreamObjects.show(id, shown);
+}
+
 /** How an object is now; as it was last seen when the upstream does not say. */
 async function latest(scope: Scope, object: UpstreamObject, get: ObjectAction): Promise<ShownObject> {
   const last = object.shown ?? { id: object.upstreamId, object: object.kind, purpose: object.purpose };
@@ -206,7 +221,7 @@ async function latest(scope: Scope, object: UpstreamObject, get: ObjectAction): 
   try {
     const asked = { action: get, place: placeOf(scope, object), tail: `/${encodeURIComponent(object.upstreamId)}` };
     const { read } = await passForObject(scope, asked, { callId: null, parent: null });
-    await scope.platform.stores.upstreamObjects.show(object.id, read.shown);
+    await showNow(scope, object, read.shown);
     return read.shown;
   } catch {
     scope.signal.throwIfAborted();

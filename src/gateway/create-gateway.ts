@@ -45,7 +45,14 @@ export function createGateway(options: GatewayOptions): Gateway & ObjectGateway 
   };
 
   return {
-    ...createPassing({ deployments, providers: options.providers, routeOf, ledger, tools }),
+    ...createPassing({
+      deployments,
+      providers: options.providers,
+      routeOf,
+      ledger,
+      tools,
+      catalog: () => catalog.current(),
+    }),
     realtime: createRealtime({ routeOf, ledger, tools }),
     ...createTokenGateway(routeOf),
     deployments: () => deployments,

@@ -4,6 +4,7 @@ import type { ChatDelta, Exchange, ModelRequest } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
 import type { Health } from '../domain/deployments/health.ts';
 import type { Usd } from '../domain/money.ts';
+import type { EndedBatch } from '../domain/upstream-objects/batch-use.ts';
 import type { ObjectKind } from '../domain/upstream-objects/upstream-object.ts';
 import type { PassThrough } from '../domain/upstream-objects/pass-through.ts';
 import type { Realtime } from './realtime.ts';
@@ -69,6 +70,8 @@ export interface ObjectGateway {
    * reached at the same address with the same credential. Throws Forbidden and NotFound.
    */
   upstreamModelAt(caller: Caller, deployment: Deployment, model: string): string;
+  /** Books what a batch that has ended used and cost, under its owner; again changes nothing. */
+  bookBatch(batch: EndedBatch): void;
   /** Hands on a call about something an upstream keeps. Throws like `call`. */
   pass(caller: Caller, deployment: Deployment, request: PassThrough, signal: AbortSignal): Promise<GatewayCall>;
 }

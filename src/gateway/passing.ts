@@ -1,3 +1,4 @@
+import type { CatalogSnapshot } from '../domain/catalog/catalog.ts';
 import { rememberCallId } from '../domain/chat/failed-call.ts';
 import { type Deployment, deploymentsById, type Provider } from '../domain/chat/provider.ts';
 import { NotFound, Unsupported } from '../domain/errors.ts';
@@ -5,6 +6,7 @@ import { assertMayCall, mayCall } from '../domain/keys/virtual-key.ts';
 import { ZERO_USD } from '../domain/money.ts';
 import { OBJECT_PATHS } from '../domain/upstream-objects/object-action.ts';
 import type { Ledger } from './admit.ts';
+import { createBatchBooks } from './batch-books.ts';
 import { type CallTools, openCall } from './call.ts';
 import type { ObjectGateway, Wanted } from './gateway.ts';
 import { isSameUpstream, providerFor, type Router, unknownModel } from './route.ts';
@@ -16,10 +18,18 @@ interface PassingTools {
   readonly routeOf: Router;
   readonly ledger: Ledger;
   readonly tools: CallTools;
+  readonly catalog: () => CatalogSnapshot;
 }
 
 /** Choose, admit, hand on, record: calls about things that upstreams keep (ADR 0025). */
-export function createPassing({ deployments, providers, routeOf, ledger, tools }: PassingTools): ObjectGateway {
+export function createPassing({
+  deployments,
+  providers,
+  routeOf,
+  ledger,
+  tools,
+  catalog,
+}: PassingTools): ObjectGateway {
   const byId = deploymentsById(deployments);
   const keeps = (deployment: Deployment): boolean => providerFor(deployment, providers).pass !== undefined;
 
@@ -40,6 +50,7 @@ export function createPassing({ deployments, providers, routeOf, ledger, tools }
       return { deployment, model: deployment.modelGroup };
     },
     deployment: (id) => byId.get(id) ?? null,
+    bookBatch: createBatchBooks(tools, deployments, catalog),
     upstreamModelAt({ key }, deployment, model) {
       assertMayCall(key, model);
       const routes = routeOf.all(model);

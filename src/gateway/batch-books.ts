@@ -1,0 +1,92 @@
+import type { Caller } from '../domain/caller.ts';
+import type { CatalogSnapshot } from '../domain/catalog/catalog.ts';
+import { type PriceRow, tokenPricesOf } from '../domain/catalog/prices.ts';
+import type { Usage } from '../domain/chat/chat.ts';
+import type { Deployment } from '../domain/chat/provider.ts';
+import { entryFor } from '../domain/deployments/priced-by.ts';
+import { type Rate, rateFrom, type Usd } from '../domain/money.ts';
+import type { EndedBatch } from '../domain/upstream-objects/batch-use.ts';
+import type { CallTools } from './call.ts';
+import { costOf } from './price.ts';
+import { recordOf } from './record.ts';
+import { isSameUpstream } from './route.ts';
+
+/** Batches of which this process remembers that they are booked; the store knows of all. */
+const BOOKED_LIMIT = 10_000;
+
+const half = (rate: Rate | null): Rate | null => (rate === null ? null : ((rate / 2n) as Rate));
+
+/**
+ * What a batch costs: at the map's prices for batches, else at half of the plain ones, as the reference has it. Its tokens are
+ * those of many calls, so no price of long calls holds. Null where no price is known.
+ */
+function batchCostOf(row: PriceRow, usage: Usage): Usd | null {
+  const plain = tokenPricesOf(row);
+  const input = rateFrom(row['input_cost_per_token_batches']);
+  const output = rateFrom(row['output_cost_per_token_batches']);
+  // Who sets prices for batches sets them for every token of a kind.
+  const ofKind = (rate: Rate | null): Rate | null => (input === null && output === null ? half(rate) : null);
+  const base = {
+    input: input ?? half(plain.input),
+    output: output ?? half(plain.output),
+    cacheRead: ofKind(plain.cacheRead),
+    cacheWrite: ofKind(plain.cacheWrite),
+    reasoning: ofKind(plain.reasoning),
+  };
+  return costOf({ base, tiers: [], boundIncluded: false, perRequest: null, pricedUpTo: null }, usage);
+}
+
+/** The deployment whose price holds: that of the model the batch names, at the same account. */
+function pricedAs({ deployment, model }: EndedBatch, deployments: readonly Deployment[]): Deployment {
+  // Upstreams name the version of a model that did it.
+  if (model === null || model.startsWith(deployment.upstreamModel)) return deployment;
+  const named = deployments.find((one) => one.upstreamModel === model && isSameUpstream(one, deployment));
+  return named ?? { ...deployment, upstreamModel: model, modelGroup: model, baseModel: null, priceOverrides: {} };
+}
+
+/** Books a batch that has ended, under its owner: one row however often, because everything in it follows from the batch. */
+export function createBatchBooks(
+  { recorder, charge }: Pick<CallTools, 'recorder' | 'charge'>,
+  deployments: readonly Deployment[],
+  catalog: () => CatalogSnapshot,
+): (batch: EndedBatch) => void {
+  /** Those whose cost is counted here: two who look at once both see the end. */
+  const booked = new Set<string>();
+  return (batch) => {
+    if (booked.has(batch.id)) return;
+    if (booked.size >= BOOKED_LIMIT) booked.clear();
+    booked.add(batch.id);
+    const { id, owner, usage, createdAt, endedAt } = batch;
+    const deployment = pricedAs(batch, deployments);
+    const cost = batchCostOf({ ...entryFor(deployment, catalog())?.row, ...deployment.priceOverrides }, usage);
+    const teamId = owner.teamId === '' ? null : owner.teamId;
+    const caller: Caller = { role: 'internal_user', keyHash: owner.keyHash, key: null, teamId, userId: null };
+    const traceId = id.replace(/^batch_/, '');
+    recorder.record(
+      recordOf({
+        rowId: id,
+        callId: id,
+        traceId,
+        spanId: traceId.slice(0, 16),
+        caller,
+        request: {
+          endpoint: { operation: 'batches.end', callType: 'aretrieve_batch' },
+          model: deployment.modelGroup,
+          body: {},
+          callId: id,
+          parent: null,
+        },
+        deployment,
+        startedAt: createdAt,
+        durationMs: Math.max(0, endedAt.getTime() - createdAt.getTime()),
+        firstByteMs: null,
+        outcome: { responseId: id, responseModel: batch.model, finishReason: null, usage, failure: null, text: null },
+        cost,
+        end: 'completed',
+        failure: null,
+        capturePrompts: false,
+      }),
+    );
+    if (cost !== null) charge(caller, cost);
+  };
+}

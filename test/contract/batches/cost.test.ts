@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+import { answerOf, configOver, keeping, lineFor, newKey, send, upload } from '../files/keeping.ts';
+import { left } from '../inference/left.ts';
+
+let app: TestApp;
+let upstream: FaultServer;
+
+beforeAll(async () => {
+  upstream = await startFaultServer();
+  const config = configOver(upstream);
+  const priced = config.model_list.map((entry) => ({
+    ...entry,
+    litellm_params: { ...entry.litellm_params, ...PRICES[entry.model_name] },
+  }));
+  app = await startApp({ config: { ...config, model_list: priced } });
+});
+
+beforeEach(() => keeping(upstream));
+
+afterAll(async () => {
+  await app.stop();
+  await upstream.stop();
+});
+
+const PRICES: Readonly<Record<string, object>> = {
+  assistant: { input_cost_per_token: 0.5, output_cost_per_token: 1, cache_read_input_token_cost: 0.25 },
+  second: {
+    input_cost_per_token: 0.5,
+    output_cost_per_token: 1,
+    input_cost_per_token_batches: 0.125,
+    output_cost_per_token_batches: 0.375,
+  },
+};
+const USAGE = {
+  input_tokens: 10,
+  input_tokens_details: { cached_tokens: 4 },
+  output_tokens: 6,
+  output_tokens_details: { reasoning_tokens: 2 },
+  total_tokens: 16,
+};
+const ENDED = { status: 'completed', completed_at: 1_800_000_000, model: 'up-1', usage: USAGE };
+
+async function aBatch(model: string, key?: string): Promise<string> {
+  const options = key === undefined ? {} : { key };
+  const { id: input_file_id } = await upload(app, { purpose: 'batch' }, { ...options, content: `${lineFor(model)}\n` });
+  const body = JSON.stringify({ input_file_id, endpoint: '/v1/chat/completions', completion_window: '24h' });
+  const made = await send(app, 'POST', '/v1/batches', { ...options, body });
+  return ((await made.json()) as { readonly id: string }).id;
+}
+
+const look = (id: string) => send(app, 'GET', `/v1/batches/${id}`);
+/** What the books have of a batch's end. */
+const booked = (id: string): Promise<unknown> => left(app, id.replace('batch_', ''));
+
+describe('batches.get 200: the end of a batch is booked', () => {
+  it.each([
+    // Six tokens at 0.25, four cached at 0.125, six at 0.5.
+    ['assistant', 'up-1', '5', 'at half the price, where there is none for batches'],
+    // Ten at 0.125, six at 0.375.
+    ['second', 'up-2-2026-01-01', '3.5', 'at the price for batches'],
+    ['assistant', 'up-2', '3.5', 'as the model that did it'],
+    ['assistant', 'up-nobody-prices', null, 'without a price, where there is none'],
+  ])('%s, done by %s: %s (%s)', async (model, named, cost, _why) => {
+    const id = await aBatch(model);
+    keeping(upstream, { status: 'in_progress', usage: USAGE });
+    await look(id);
+    keeping(upstream, { ...ENDED, model: named });
+    await look(id);
+    await look(id);
+    expect(await answerOf(await send(app, 'GET', '/v1/batches?limit=100'))).toMatchObject([200, {}]);
+    expect(await booked(id)).toMatchObject([
+      {
+        name: expect.stringMatching(/^batches\.end /),
+        spendRow: {
+          callType: 'aretrieve_batch',
+          costUsd: cost,
+          status: 'SUCCESS',
+          usage: { inputTokens: 10, outputTokens: 6, cacheReadTokens: 4, reasoningTokens: 2 },
+        },
+      },
+    ]);
+  });
+
+  it('seen in a list, and paid by its owner, whoever looked', async () => {
+    const key = await newKey(app, { max_budget: 5 });
+    const id = await aBatch('assistant', key);
+    keeping(upstream, ENDED);
+    await send(app, 'GET', '/v1/batches?limit=100');
+    expect(await booked(id)).toMatchObject([{ spendRow: { costUsd: '5' } }]);
+    const body = JSON.stringify({ model: 'assistant', messages: [{ role: 'user', content: 'x' }] });
+    expect((await send(app, 'POST', '/v1/chat/completions', { key, body })).status).toBe(422);
+  });
+
+  it.each([{ status: 'completed' }, { status: 'failed', usage: { ...USAGE, input_tokens: 0, output_tokens: 0 } }])(
+    'not where its upstream does not say what it used: %j',
+    async (shown) => {
+      const id = await aBatch('assistant');
+      keeping(upstream, shown);
+      expect((await look(id)).status).toBe(200);
+      expect((await app.call('GET', `/v1/traces/${id.replace('batch_', '')}`)).status).toBe(404);
+    },
+  );
+});
