@@ -84,8 +84,8 @@ export function agentSpans(seed: number) {
     };
   }
 
-  /** One export in protobuf; every id in it is new. */
-  return function anExport(spans: number, spansPerTrace = 10): Uint8Array {
+  /** One export; every id in it is new. */
+  return function anExport(spans: number, format: 'protobuf' | 'json' = 'protobuf', spansPerTrace = 10): Uint8Array {
     let traceId = '';
     let root = '';
     const now = Date.now();
@@ -95,6 +95,6 @@ export function agentSpans(seed: number) {
       if (first) [traceId, root] = [randomBytes(16).toString('hex'), spanId];
       return aSpan(traceId, first ? null : root, spanId, now);
     });
-    return encodeExport(made, SENDER, 'protobuf').body;
+    return encodeExport(made, SENDER, format).body;
   };
 }

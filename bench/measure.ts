@@ -47,7 +47,7 @@ const loadBefore = loadavg()[0] ?? 0;
 const pinning = hasCommand('taskset') && cpus().length > 1;
 
 /** Where load and upstream run, and where the measured server runs; null where there is nothing to pin with. */
-export const CORES = pinning ? { load: '0', server: '1' } : { load: null, server: null };
+export const CORES = pinning ? { load: '0', server: '1', both: '0,1' } : { load: null, server: null, both: null };
 
 /** A command kept on one core, where the machine can do that. */
 export function pinned(core: string | null, command: readonly string[]): readonly [string, ...string[]] {
@@ -123,6 +123,12 @@ export function consumption(pid: number): Consumption {
     rss += Number(/^VmRSS:\s+(\d+)/m.exec(content(`/proc/${member}/status`))?.[1] ?? 0) * 1024;
   }
   return { cpuNs, rss };
+}
+
+/** Most bytes a process and its children have had resident since they began. */
+export function peakResident(pid: number): number {
+  const peaks = family(pid).map((member) => /^VmHWM:\s+(\d+)/m.exec(content(`/proc/${member}/status`))?.[1] ?? 0);
+  return peaks.reduce<number>((total, kib) => total + Number(kib), 0) * 1024;
 }
 
 /** A loopback port nobody listens on. */

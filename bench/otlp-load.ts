@@ -12,6 +12,8 @@ export interface OtlpOrder {
   readonly spans: number;
   readonly connections: number;
   readonly seed: number;
+  /** Some peers read only JSON. */
+  readonly format: 'protobuf' | 'json';
 }
 
 export interface OtlpReport {
@@ -31,12 +33,13 @@ const anExport = agentSpans(order.seed);
 // Made beforehand: what a sender does is not what is measured.
 let protobufBytes = 0;
 const bodies = Array.from({ length: order.exports }, () => {
-  const plain = anExport(order.spans);
+  const plain = anExport(order.spans, order.format);
   protobufBytes += plain.length;
   return gzipSync(plain);
 });
 const agent = new Agent({ keepAlive: true, maxSockets: order.connections });
-const headers = { ...order.headers, 'content-type': 'application/x-protobuf', 'content-encoding': 'gzip' };
+const contentType = order.format === 'json' ? 'application/json' : 'application/x-protobuf';
+const headers = { ...order.headers, 'content-type': contentType, 'content-encoding': 'gzip' };
 
 function send(body: Uint8Array): Promise<number> {
   return new Promise((resolve, reject) => {

@@ -1,6 +1,5 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { run } from './measure.ts';
+import { installPeer } from './install.ts';
 
 const VERSION = '1.15.2';
 /** A fresh install answers 500 to every stream of OpenAI; with this older server below it, it streams. */
@@ -15,23 +14,11 @@ export const portkeyHeaders = (upstreamOrigin: string): Readonly<Record<string, 
   'x-portkey-custom-host': `${upstreamOrigin}/v1`,
 });
 
-/** Installs it into a scratch folder, never as a dependency; null, said aloud, where that is not possible. */
+/** Installs it into a scratch folder; null where that is not possible. */
 export async function installPortkey(folder: string): Promise<PortkeyCommand | null> {
-  const home = join(folder, 'portkey');
-  mkdirSync(home);
-  const wanted = {
-    private: true,
-    dependencies: { '@portkey-ai/gateway': VERSION },
-    overrides: { '@hono/node-server': NODE_SERVER },
-  };
-  writeFileSync(join(home, 'package.json'), JSON.stringify(wanted));
-  try {
-    await run(['npm', 'install', '--prefix', home, '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error']);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message.slice(0, 300) : String(error);
-    console.log(`SKIPPED: @portkey-ai/gateway ${VERSION} could not be installed: ${reason}`);
-    return null;
-  }
+  const overrides = { '@hono/node-server': NODE_SERVER };
+  const home = await installPeer(folder, { name: '@portkey-ai/gateway', version: VERSION, overrides });
+  if (home === null) return null;
   const server = join(home, 'node_modules/@portkey-ai/gateway/build/start-server.js');
   const loopback = join(import.meta.dirname, 'loopback.ts');
   return (port) => [process.execPath, '--import', loopback, server, `--port=${port}`, '--headless'];

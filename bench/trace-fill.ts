@@ -1,0 +1,120 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Owner } from '../src/domain/caller.ts';
+import type { PackedExport, PackedTrace } from '../src/domain/traces/packed.ts';
+import { spanRows } from '../src/domain/traces/span-rows.ts';
+import type { SpanHead } from '../src/domain/traces/span.ts';
+import type { TraceStore } from '../src/domain/traces/store.ts';
+import { tallyOf } from '../src/domain/traces/trace.ts';
+
+export const DAYS = 30;
+export const DAY_MS = 86_400_000;
+export const TEAMS = 50;
+export const SPANS_PER_TRACE = 10;
+/** One trace as long as an agent's day; before all others, so that no list of the window shows it first. */
+export const LARGE = { traceId: 'f'.repeat(32), spans: 20_000 };
+
+const TRACES_PER_CALL = 400;
+const LARGE_PART = 1_000;
+
+/** A store that was filled: when its window ends, and how long filling it took. */
+export interface Filled {
+  readonly endMs: number;
+  readonly buildMs: number;
+}
+
+const hex = (number: number, digits: number): string => number.toString(16).padStart(digits, '0');
+/** Random to look at, and made again from the number of the trace. */
+export const traceIdOf = (number: number): string => hex(Math.imul(number + 1, 0x9e3779b1) >>> 0, 8) + hex(number, 24);
+const ownerOf = (number: number): Owner => ({ teamId: `team-${number % TEAMS}`, keyHash: hex(number % TEAMS, 64) });
+
+interface Wanted {
+  readonly traceId: string;
+  readonly startMs: number;
+  /** The number of its root; the others count on from there. */
+  readonly rootNumber: number;
+  readonly first: number;
+  readonly count: number;
+}
+
+function packedTrace({ traceId, startMs, rootNumber, first, count }: Wanted): PackedTrace {
+  const startNs = BigInt(Math.floor(startMs)) * 1_000_000n;
+  const heads = Array.from({ length: count }, (_, place): SpanHead => {
+    const at = first + place;
+    return {
+      traceId,
+      spanId: hex(rootNumber + at, 16),
+      parentSpanId: at === 0 ? null : hex(rootNumber, 16),
+      name: at === 0 ? 'invoke_agent planner' : 'chat gpt-4o',
+      kind: at === 0 ? 'INTERNAL' : 'CLIENT',
+      type: at === 0 ? 'agent' : 'llm',
+      agent: 'planner',
+      service: 'bench-agent',
+      startNs: startNs + BigInt(at),
+      endNs: startNs + 1_000_000_000n,
+      status: 'ok',
+      error: null,
+      model: at === 0 ? null : 'gpt-4o',
+      inputTokens: 100,
+      outputTokens: 20,
+      inputPreview: 'What is to be done about the order that never came?',
+      requestId: null,
+      provider: 'openai',
+      framework: 'openai',
+      callId: null,
+      gateway: false,
+      cost: null,
+      estimate: null,
+      source: null,
+    };
+  });
+  return {
+    traceId,
+    tally: tallyOf(heads),
+    spanIds: heads.map(({ spanId }) => spanId),
+    rows: spanRows(heads.map((head, at) => ({ head, payload: { kind: 'body', at } }))),
+    calls: [],
+  };
+}
+
+const packed = (traces: readonly PackedTrace[]): PackedExport => ({
+  body: { format: 'protobuf', compression: 'zstd', bytes: new Uint8Array(0) },
+  traces,
+});
+
+/** Stores so many spans without payloads over thirty days, in a folder that then says so; one that does is left alone. */
+export async function fill(store: TraceStore, folder: string, spans: number): Promise<Filled> {
+  const note = join(folder, 'filled.json');
+  if (existsSync(note)) return JSON.parse(readFileSync(note, 'utf8')) as Filled;
+  const endMs = Date.now();
+  const traces = Math.ceil(spans / SPANS_PER_TRACE);
+  const stepMs = (DAYS * DAY_MS) / traces;
+  const begun = performance.now();
+  for (let first = 0; first < traces; first += TRACES_PER_CALL) {
+    const numbers = Array.from({ length: Math.min(TRACES_PER_CALL, traces - first) }, (_, at) => first + at);
+    // One call for each owner, all waiting at the same moment: they share a commit.
+    const byOwner = Map.groupBy(numbers, (number) => number % TEAMS);
+    const calls = [...byOwner].map(([owner, own]) => {
+      const each = own.map((number) =>
+        packedTrace({
+          traceId: traceIdOf(number),
+          startMs: endMs - (traces - number) * stepMs,
+          rootNumber: number * SPANS_PER_TRACE + 1,
+          first: 0,
+          count: SPANS_PER_TRACE,
+        }),
+      );
+      return store.ingestExport(ownerOf(owner), packed(each));
+    });
+    await Promise.all(calls);
+  }
+  const buildMs = performance.now() - begun;
+  const startMs = endMs - (DAYS + 1) * DAY_MS;
+  for (let first = 0; first < LARGE.spans; first += LARGE_PART) {
+    const part = { traceId: LARGE.traceId, startMs, rootNumber: 1e9, first, count: LARGE_PART };
+    await store.ingestExport(ownerOf(0), packed([packedTrace(part)]));
+  }
+  const filled: Filled = { endMs, buildMs };
+  writeFileSync(note, JSON.stringify(filled));
+  return filled;
+}

@@ -1,0 +1,121 @@
+import { randomBytes } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { installPeer } from './install.ts';
+import { consumption, CORES, freePort, peakResident, pinned, productCommand, type Program, run, start, untilReady } from './measure.ts';
+import type { OtlpOrder, OtlpReport } from './otlp-load.ts';
+
+export const SPANS_PER_EXPORT = 100;
+export const CONNECTIONS = 4;
+const GENKIT = { name: '@genkit-ai/telemetry-server', version: '1.43.0' };
+
+/** Something that takes exports. */
+export interface Target {
+  readonly name: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly format: OtlpOrder['format'];
+  readonly program: Program;
+}
+
+/** A target that keeps its spans in one SQLite file. */
+export interface Product extends Target {
+  /** Bytes of the file; whole once the program has ended. */
+  fileBytes(): number;
+}
+
+export interface Round extends OtlpReport {
+  readonly spansPerSecond: number;
+  readonly cpuUs: number;
+  readonly rssMiB: number;
+}
+
+const script = (name: string): string => join(import.meta.dirname, name);
+
+/** Starts targets in a scratch folder; `stop` ends all of them. */
+export function traceTargets(folder: string) {
+  const programs: Program[] = [];
+  let seed = 0;
+
+  function launch(
+    name: string,
+    command: readonly string[],
+    { core = CORES.server, env = {} }: { readonly core?: string | null; readonly env?: Record<string, string> } = {},
+  ): Program {
+    const program = start(name, command, { core, log: join(folder, `${name.replaceAll(/\W+/g, '-')}.log`), env });
+    programs.push(program);
+    return program;
+  }
+
+  return {
+    /** Inflates and decodes every span, and keeps nothing. */
+    async sink(): Promise<Target> {
+      const port = await freePort();
+      const url = `http://127.0.0.1:${port}`;
+      const program = launch('read-only', [process.execPath, script('otlp-sink.ts'), String(port)]);
+      await untilReady(url);
+      return { name: 'read only: inflated, decoded, nothing kept', url, headers: {}, format: 'protobuf', program };
+    },
+    /** The product as a user runs it, on SQLite. */
+    async product(name: string, core: string | null): Promise<Product> {
+      const port = await freePort();
+      const adminKey = `sk-${randomBytes(24).toString('base64url')}`;
+      const dataDir = join(folder, `data-${port}`);
+      const command = productCommand(['--port', String(port), '--host', '127.0.0.1']);
+      const env = { LENSGATE_DATA_DIR: dataDir, LITELLM_MASTER_KEY: adminKey, LENSGATE_CATALOG_REFRESH_SECONDS: '0' };
+      const program = launch(name, command, { core, env });
+      await untilReady(`http://127.0.0.1:${port}/health/readiness`);
+      return {
+        name,
+        url: `http://127.0.0.1:${port}/v1/traces`,
+        headers: { authorization: `Bearer ${adminKey}` },
+        format: 'protobuf',
+        program,
+        fileBytes: () => statSync(join(dataDir, 'lensgate.db')).size,
+      };
+    },
+    /** The trace store of another project on npm; null where it cannot be had. */
+    async genkit(): Promise<Target | null> {
+      const home = await installPeer(folder, GENKIT);
+      if (home === null) return null;
+      const port = await freePort();
+      const command = [process.execPath, script('genkit.ts'), home, String(port), join(folder, 'genkit-store')];
+      const program = launch('genkit', command);
+      const origin = `http://127.0.0.1:${port}`;
+      await untilReady(`${origin}/api/__health`);
+      const name = `${GENKIT.name} ${GENKIT.version}: JSON files`;
+      return { name, url: `${origin}/api/otlp/v1/traces`, headers: {}, format: 'json', program };
+    },
+    /** Sends so many exports, every id in them new. Throws when one is not taken. */
+    async round({ name, url, headers, format, program }: Target, exports: number): Promise<Round> {
+      const order: OtlpOrder = {
+        url,
+        headers,
+        exports,
+        spans: SPANS_PER_EXPORT,
+        connections: CONNECTIONS,
+        seed: ++seed,
+        format,
+      };
+      const before = consumption(program.pid).cpuNs;
+      const said = await run(pinned(CORES.load, [process.execPath, script('otlp-load.ts')]), {
+        LOAD: JSON.stringify(order),
+      });
+      const after = consumption(program.pid);
+      const report: OtlpReport = JSON.parse(said);
+      if (report.bad > 0) throw new Error(`${name} did not take ${report.bad} of ${exports} exports.`);
+      const spans = exports * SPANS_PER_EXPORT;
+      return {
+        ...report,
+        spansPerSecond: spans / (report.elapsedMs / 1_000),
+        cpuUs: (after.cpuNs - before) / 1e3 / spans,
+        rssMiB: after.rss / 2 ** 20,
+      };
+    },
+    /** Most MiB a target has had resident. */
+    peakMiB: ({ program }: Target): number => peakResident(program.pid) / 2 ** 20,
+    async stop(): Promise<void> {
+      for (const program of programs) await program.stop();
+    },
+  };
+}
