@@ -1,4 +1,4 @@
-import { sql, type Kysely } from 'kysely';
+import { CompiledQuery, sql, type Kysely } from 'kysely';
 import type { BodyReader, ExportBody } from '../../domain/traces/packed.ts';
 import { addTally, type TraceIdentity, type TraceSummary } from '../../domain/traces/trace.ts';
 import type { Database } from '../database.ts';
@@ -66,6 +66,7 @@ export function createTraceIngest(
     ),
   };
   const spans = createSpanWriter(flavour, tables.span);
+  let lockText: string | null = null;
 
   /** Runs an insert in as many statements as the rows need; gives the numbers of the traces by their refs. */
   async function storeSummaries(
@@ -89,16 +90,17 @@ export function createTraceIngest(
     identities: readonly TraceIdentity[],
   ): Promise<ReadonlyMap<string, KnownTrace>> {
     if (flavour === 'postgresql') await storeSummaries(db, insert.summaryIfAbsent, identities.map(emptySummaryRow));
-    const keys = identities.map(({ traceId, traceRef }) => [traceId, traceRef]);
-    const rows = await db
+    // Made once, as an insertion's is: its only parameter is the list of keys.
+    lockText ??= db
       .selectFrom('trace_summary')
       .select(everyColumn(tables.summary))
-      .where(sql`(trace_id, trace_ref)`, 'in', tuplesIn(flavour, 2, keys))
+      .where(sql`(trace_id, trace_ref)`, 'in', tuplesIn(flavour, 2, []))
       .orderBy('trace_summary.trace_id')
       .orderBy('trace_summary.trace_ref')
       .$if(flavour === 'postgresql', (query) => query.forUpdate())
-      .$castTo<SummaryRow>()
-      .execute();
+      .compile().sql;
+    const keys = identities.map(({ traceId, traceRef }) => [traceId, traceRef]);
+    const { rows } = await db.executeQuery<SummaryRow>(CompiledQuery.raw(lockText, [JSON.stringify(keys)]));
     return new Map(
       rows
         .filter((row) => row.span_count > 0)
