@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { FanoutOrder, FanoutReport, FanoutRound } from './fanout-load.ts';
-import { CORES, freePort, machine, median, pinned, run, start, untilReady } from './measure.ts';
+import { CORES, freePort, machine, median, pinned, productCommand, run, start, untilReady } from './measure.ts';
 import { goal, table, writePart } from './report.ts';
 
 const { values: options } = parseArgs({
@@ -26,8 +26,7 @@ const folder = mkdtempSync(join(tmpdir(), 'lensgate-fanout-'));
 const port = await freePort();
 const origin = `http://127.0.0.1:${port}`;
 const adminKey = `sk-${randomBytes(24).toString('base64url')}`;
-const main = join(import.meta.dirname, '../src/main.ts');
-const program = start('lensgate', [process.execPath, main, '--port', String(port), '--host', '127.0.0.1'], {
+const program = start('lensgate', productCommand(['--port', String(port), '--host', '127.0.0.1']), {
   core: CORES.server,
   log: join(folder, 'lensgate.log'),
   env: {

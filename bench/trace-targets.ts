@@ -2,7 +2,18 @@ import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { installPeer } from './install.ts';
-import { consumption, CORES, freePort, peakResident, pinned, productCommand, type Program, run, start, untilReady } from './measure.ts';
+import {
+  consumption,
+  CORES,
+  freePort,
+  peakResident,
+  pinned,
+  productCommand,
+  type Program,
+  run,
+  start,
+  untilReady,
+} from './measure.ts';
 import type { OtlpOrder, OtlpReport } from './otlp-load.ts';
 
 export const SPANS_PER_EXPORT = 100;
