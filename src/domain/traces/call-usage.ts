@@ -73,6 +73,20 @@ const REPEATED_KEYS = [
 const KNOWN_COUNTS = new Set([...INPUT_KEYS, ...OUTPUT_KEYS, ...TOTAL_KEYS, ...PART_KEYS, ...REPEATED_KEYS]);
 const COUNT = /^(?:gen_ai\.usage|llm\.usage|llm\.token_count|ai\.usage)\./;
 
+/** Keys that were judged before: the same few come with every span. */
+const judged = new Map<string, boolean>();
+const MOST_JUDGED = 4_096;
+
+/** Whether this counts tokens of a kind that nobody knows. */
+function isUnknownCount(key: string): boolean {
+  const known = judged.get(key);
+  if (known !== undefined) return known;
+  const unknown = COUNT.test(key) && !KNOWN_COUNTS.has(key);
+  if (judged.size === MOST_JUDGED) judged.clear();
+  judged.set(key, unknown);
+  return unknown;
+}
+
 /**
  * What the price of a span's call depends on; null when it is no call that tokens of text pay for, or tells too little
  * or things that contradict each other: then whatever is made of it would be a guess.
@@ -90,8 +104,7 @@ export function callUsageOf(span: RawSpan, head: SpanHead): CallUsage | null {
     keys.every((key) => attributes[key] === undefined || countAt(span, key) === count);
   if (!agrees(INPUT_KEYS, inputTokens) || !agrees(OUTPUT_KEYS, outputTokens)) return null;
   if (!agrees(TOTAL_KEYS, inputTokens + outputTokens)) return null;
-  if (Object.keys(attributes).some((key) => COUNT.test(key) && !KNOWN_COUNTS.has(key) && countAt(span, key) > 0))
-    return null;
+  if (Object.keys(attributes).some((key) => isUnknownCount(key) && countAt(span, key) > 0)) return null;
   const { cacheRead, cacheWrite, reasoning } = tokenDetailsOf(attributes);
   if ((cacheRead ?? 0) + (cacheWrite ?? 0) > inputTokens || (reasoning ?? 0) > outputTokens) return null;
   const named = [firstValue(attributes, [GEN_AI.responseModel, 'ai.response.model']), head.model];

@@ -20,9 +20,20 @@ const HTTP_CLIENTS = new Set(['http', 'undici', 'fetch', 'requests', 'httpx', 'u
 /**
  * What made a span: the integration it names, else what its instrumentation scope is for. Empty when neither tells.
  */
-export function frameworkOf({ attributes, instrumentationScope: { name } }: RawSpan): string {
+export function frameworkOf({ attributes, instrumentationScope }: RawSpan): string {
   const named = firstValue(attributes, INTEGRATION_KEYS);
   if (named !== null) return named;
+  const known = byScope.get(instrumentationScope);
+  if (known !== undefined) return known;
+  const framework = frameworkOfScope(instrumentationScope.name);
+  byScope.set(instrumentationScope, framework);
+  return framework;
+}
+
+/** One scope is that of many spans. */
+const byScope = new WeakMap<RawSpan['instrumentationScope'], string>();
+
+function frameworkOfScope(name: string): string {
   if (Object.hasOwn(EXACT_SCOPES, name)) return EXACT_SCOPES[name] ?? '';
   const known = SCOPES.find(([beginning]) => name.startsWith(beginning));
   if (known !== undefined) return known[1];

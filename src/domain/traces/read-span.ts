@@ -35,6 +35,7 @@ export function readHead(span: RawSpan, maxValueBytes = MAX_VALUE_BYTES): SpanHe
   const type = convention.type(span);
   const input = convention.input(span, type) ?? NOTHING;
   const cut = (text: string): string => truncateText(text, maxValueBytes);
+  const model = label(firstValue(attributes, convention.modelKeys));
   return {
     traceId: span.traceId,
     spanId: span.spanId,
@@ -48,8 +49,8 @@ export function readHead(span: RawSpan, maxValueBytes = MAX_VALUE_BYTES): SpanHe
     endNs: span.endNs,
     status: span.status,
     error: errorOf(span, cut),
-    model: label(firstValue(attributes, convention.modelKeys)),
-    provider: label(firstValue(attributes, PROVIDER_KEYS)),
+    model,
+    provider: model === null ? null : label(firstValue(attributes, PROVIDER_KEYS)),
     framework: label(frameworkOf(span)) ?? '',
     inputTokens: convention.inputTokens(attributes),
     outputTokens: convention.outputTokens(attributes),

@@ -88,7 +88,7 @@ export interface SpanHead {
   /** The status message, else what the first exception event says; null when neither. */
   readonly error: string | null;
   readonly model: string | null;
-  /** Who answered, as the sender names it, e.g. `openai`; null when it does not. */
+  /** Who answered, as the sender names it, e.g. `openai`; null when it does not, and where no model is named. */
   readonly provider: string | null;
   /** What sent it, e.g. `langchain`; empty when that cannot be told. */
   readonly framework: string;

@@ -15,6 +15,7 @@ export function sourceOf({ parentSpanId, attributes, resource }: RawSpan): Trace
 }
 
 function sourceIn(attributes: Attributes): TraceSource | null {
+  if (attributes[`${PREFIX}type`] === undefined) return null;
   const at = (name: string): string | null => firstValue(attributes, [`${PREFIX}${name}`]);
   const told = at('type');
   const type = SOURCE_TYPES.find((known) => known === told);

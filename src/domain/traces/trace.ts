@@ -87,8 +87,11 @@ export interface TraceWindow {
 
 export const TRACE_PAGE_SIZE = 50;
 
-const distinctSorted = (known: readonly string[], more: readonly string[]): readonly string[] =>
-  [...new Set([...known, ...more.filter((name) => name !== '')])].toSorted();
+function distinctSorted(known: readonly string[], more: readonly string[]): readonly string[] {
+  const names = new Set(known);
+  for (const name of more) if (name !== '') names.add(name);
+  return names.size < 2 ? [...names] : [...names].toSorted();
+}
 
 /** What spans of one trace make of its summary. Tallies of different spans add up, in any order. */
 export interface TraceTally extends Pick<
