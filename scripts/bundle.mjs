@@ -110,7 +110,6 @@ async function write(root, dir, read) {
     input: { main: SOURCE },
     platform: 'node',
     external: EXTERNAL,
-    resolve: { conditionNames: ['node', 'import', 'module-sync', 'default'] },
     plugins: [filesBeside(root, read), lazyHttp, plainLetters],
     // What libraries do (eval, circles) is theirs; what is wrong with the bundle is an error.
     logLevel: 'silent',

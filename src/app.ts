@@ -65,6 +65,12 @@ const READABLE_MS = 1_000;
 /** Beginning a purchase is open to everyone, and each leaves a row and a session at the payment provider. */
 const CHECKOUT_PACE = { most: 60, windowMs: 3_600_000, what: 'checkouts' } as const;
 
+/**
+ * How long the first requests have the process to themselves: noting a catalog that is not on record yet takes half a
+ * second of a core, and so does reading one that was fetched. The state served is noted before another can come.
+ */
+const SETTLE_MS = 250;
+
 /** How long the last spans may take to their collector. */
 const EXPORT_DRAIN_MS = 1_500;
 
@@ -275,9 +281,11 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
   server.on('connection', (socket) => socket.on('error', brokeOff));
   const inFlight = countInFlight(server);
   await listen(server, settings);
-  recorder.see(catalog.current());
   url = addressOf(server, settings.host);
-  catalog.start();
+  const settling = setTimeout(() => {
+    recorder.see(catalog.current());
+    catalog.start();
+  }, SETTLE_MS);
   freeTier.start();
   upgrades.start();
   for (const retention of retentions) retention.start();
@@ -289,6 +297,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     const closed = new Promise<void>((resolve) => {
       server.close(() => resolve());
     });
+    clearTimeout(settling);
     catalog.stop();
     reconciler.stop();
     // The graph first: its subscribers hear why they end before their source runs dry.
