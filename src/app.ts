@@ -5,13 +5,13 @@ import { reconcilePayments } from '../resolvers/checkout.ts';
 import type { Platform } from '../resolvers/scope.ts';
 import { tellChanges } from '../resolvers/traces.ts';
 import { docsRoutes } from '../rest-shims/docs.ts';
-import { createRouter, type RequestFailure } from '../rest-shims/router.ts';
+import { createRouter } from '../rest-shims/router.ts';
 import type { CallRecord, KeptCall } from './domain/calls/call-record.ts';
 import type { TraceSummary } from './domain/traces/trace.ts';
-import { DomainError, InvalidInput, Unavailable } from './domain/errors.ts';
-import { FreeTierUsedUp } from './domain/free-tier/free-tier.ts';
+import { InvalidInput, Unavailable } from './domain/errors.ts';
 import { createPace } from './domain/pace.ts';
 import { createSlots } from './domain/slots.ts';
+import { edgeFailureLog, failureLog, notHttp } from './edge-log.ts';
 import { addressOf, countInFlight, createEdge, listen } from './edge.ts';
 import { createCatalogKeyRing } from './gateway/create-catalog-key-ring.ts';
 import { createCallEstimates } from './gateway/estimate-call.ts';
@@ -34,7 +34,7 @@ import { createGoogleTokens } from './runtime/google-tokens.ts';
 import { createHttpClient } from './runtime/http-client.ts';
 import { keySmith, randomIds } from './runtime/identifiers.ts';
 import { createIpHash } from './runtime/ip-hash.ts';
-import { createSampledWarnings, type Log } from './runtime/log.ts';
+import type { Log } from './runtime/log.ts';
 import { createMetrics } from './runtime/metrics.ts';
 import { createReconciler } from './runtime/reconciler.ts';
 import { createResponseIds } from './runtime/response-ids.ts';
@@ -257,11 +257,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
   });
 
   const koa = new Koa();
-  // Clients that leave mid-answer surface here; Node and the doors have dealt with them.
-  const edgeFailed = (error: NodeJS.ErrnoException): void => {
-    const code = error.code ?? '';
-    if (!LEAVING.has(code) && !code.startsWith('HPE_')) log.error({ err: error }, 'edge failure');
-  };
+  const edgeFailed = edgeFailureLog(log);
   koa.on('error', edgeFailed);
   koa.use((ctx) => {
     ctx.respond = false;
@@ -323,36 +319,5 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
   return {
     url,
     stop: (graceMs = DRAIN_MS) => (stopped ??= shutDown(graceMs)),
-  };
-}
-
-const LEAVING = new Set([
-  'ECONNRESET',
-  'EPIPE',
-  'ECANCELED',
-  'ERR_STREAM_PREMATURE_CLOSE',
-  'ERR_STREAM_WRITE_AFTER_END',
-]);
-
-/** Tells of connections that stop speaking HTTP, or never began; Node answers and closes them. */
-function notHttp(log: Log): (error: NodeJS.ErrnoException) => void {
-  const warn = createSampledWarnings(log);
-  return ({ code = '', message }) => {
-    if (code.startsWith('HPE_')) warn(code, () => ({ code, reason: message }), 'a request broke off or is not HTTP');
-  };
-}
-
-/**
- * Warnings are what callers did, and not told one by one in a flood; errors, with their cause, are ours. Who has used
- * up the day may ask without end.
- */
-function failureLog(log: Log): (failure: RequestFailure) => void {
-  const warn = createSampledWarnings(log);
-  return ({ row, status, error }) => {
-    const facts = () => ({ requestId: randomIds.uuid(), route: row.name, status });
-    if (!(error instanceof DomainError)) return log.error({ ...facts(), err: error }, 'request failed');
-    const told = () => ({ ...facts(), code: error.code, reason: error.message });
-    if (error instanceof FreeTierUsedUp) return log.debug(told(), 'request refused');
-    return warn(`${row.name} ${error.code}`, told, 'request refused');
   };
 }
