@@ -1,14 +1,17 @@
+import type { Caller } from '../src/domain/caller.ts';
 import { Forbidden, InvalidInput } from '../src/domain/errors.ts';
 import { CANCEL_BATCH, CREATE_BATCH, GET_BATCH } from '../src/domain/upstream-objects/object-action.ts';
+import { mayChange } from '../src/domain/upstream-objects/shown-object.ts';
 import type { ObjectPage, ShownObject, UpstreamObject } from '../src/domain/upstream-objects/upstream-object.ts';
 import { objectReader, objectWriter } from './access.ts';
 import { callerOf, operation } from './operation.ts';
-import type { Scope } from './scope.ts';
+import type { Platform, Scope } from './scope.ts';
 import {
   asSeen,
   type CallFacts,
   getObject,
   keep,
+  latest,
   listObjects,
   passForObject,
   placeOf,
@@ -126,3 +129,29 @@ export const listBatches = operation({
   run: (scope, page: Omit<ObjectPage, 'kind' | 'purpose'>): Promise<ShownPage> =>
     listObjects(scope, { ...page, kind: 'batch', purpose: null }, GET_BATCH),
 });
+
+/** Longest a batch is worked on at an upstream, with room for one that is cancelled late. */
+const OPEN_MS = 3 * 86_400_000;
+const PAGE = 100;
+
+/**
+ * Asks for every batch that may have ended since it was last seen, so that its end is booked though nobody asks for it. Each
+ * is asked for in the name of its owner.
+ */
+export async function followBatches(platform: Platform, signal: AbortSignal): Promise<void> {
+  const { stores, clock } = platform;
+  const oldest = clock.now().getTime() - OPEN_MS;
+  const page = { kind: 'batch', purpose: null, limit: PAGE, oldestFirst: false } as const;
+  for (let after: string | null = null; ;) {
+    const found: readonly UpstreamObject[] = await stores.upstreamObjects.list({ kind: 'all' }, { ...page, after });
+    for (const object of found.filter(({ kind, shown }) => mayChange(kind, shown))) {
+      if (object.createdAt.getTime() < oldest) return;
+      const { keyHash, teamId } = object.owner;
+      const owner: Caller = { role: 'internal_user', keyHash, key: null, teamId: teamId || null, userId: null };
+      await latest({ platform, caller: owner, signal }, object, GET_BATCH);
+    }
+    const last = found.at(-1);
+    if (last === undefined || found.length < PAGE || last.createdAt.getTime() < oldest) return;
+    after = last.id;
+  }
+}

@@ -56,7 +56,7 @@ export function allOperations(): readonly Operation<never, unknown>[] {
 }
 
 /** The caller of an operation whose access rule demands one. */
-export function callerOf(scope: Scope): Caller {
+export function callerOf(scope: Pick<Scope, 'caller'>): Caller {
   if (scope.caller === null) throw new TypeError('The access rule of this operation lets anonymous callers in.');
   return scope.caller;
 }

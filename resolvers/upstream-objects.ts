@@ -23,6 +23,9 @@ import type { GatewayCall, Place } from '../src/gateway/gateway.ts';
 import { callerOf } from './operation.ts';
 import type { Scope } from './scope.ts';
 
+/** What calls about kept things need of a scope; they are made without a request as well. */
+type Within = Pick<Scope, 'platform' | 'caller' | 'signal'>;
+
 /** What a request says of the call it makes. */
 export type CallFacts = Pick<ModelRequest, 'callId' | 'parent'>;
 
@@ -53,7 +56,7 @@ export async function getObject(scope: Scope, kind: ObjectKind, id: string): Pro
 
 /** Where an object is. Throws NotFound when its deployment is no longer configured. */
 export function placeOf(
-  scope: Scope,
+  scope: Within,
   { kind, id, deploymentId }: Pick<UpstreamObject, 'kind' | 'id' | 'deploymentId'>,
 ): Place {
   const deployment = scope.platform.objects.deployment(deploymentId);
@@ -72,7 +75,7 @@ interface Asked {
 }
 
 /** Sends a call about something kept; whoever asked settles it. */
-export function pass(scope: Scope, { action, place, tail, body }: Asked, facts: CallFacts): Promise<GatewayCall> {
+export function pass(scope: Within, { action, place, tail, body }: Asked, facts: CallFacts): Promise<GatewayCall> {
   const { deployment, model } = place;
   const path = `${OBJECT_PATHS[action.kind]}${tail}` as const;
   const request = { action, model, path, body: body ?? ({ kind: 'none' } as const), ...facts };
@@ -81,7 +84,7 @@ export function pass(scope: Scope, { action, place, tail, body }: Asked, facts: 
 
 /** As `pass`, for calls that are answered with one object. Throws UpstreamFailed for an answer that is none. */
 export async function passForObject(
-  scope: Scope,
+  scope: Within,
   asked: Asked,
   facts: CallFacts,
 ): Promise<{ readonly call: GatewayCall; readonly read: ReadObject }> {
@@ -204,7 +207,7 @@ export async function listObjects(scope: Scope, page: ObjectPage, get: ObjectAct
  * Remembers how an upstream shows an object now. A batch that has ended since it was last seen is booked, where its
  * upstream says what it used.
  */
-export async function showNow(scope: Scope, object: UpstreamObject, shown: ShownObject): Promise<void> {
+export async function showNow(scope: Within, object: UpstreamObject, shown: ShownObject): Promise<void> {
   const { stores, objects, clock } = scope.platform;
   const { id, kind, owner, createdAt } = object;
   const deployment = objects.deployment(object.deploymentId);
@@ -215,7 +218,7 @@ export async function showNow(scope: Scope, object: UpstreamObject, shown: Shown
 }
 
 /** How an object is now; as it was last seen when the upstream does not say. */
-async function latest(scope: Scope, object: UpstreamObject, get: ObjectAction): Promise<ShownObject> {
+export async function latest(scope: Within, object: UpstreamObject, get: ObjectAction): Promise<ShownObject> {
   const last = object.shown ?? { id: object.upstreamId, object: object.kind, purpose: object.purpose };
   if (!mayChange(object.kind, object.shown)) return last;
   try {

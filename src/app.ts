@@ -1,7 +1,6 @@
 import Koa from 'koa';
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
-import { reconcilePayments } from '../resolvers/checkout.ts';
 import type { Platform } from '../resolvers/scope.ts';
 import { tellChanges } from '../resolvers/traces.ts';
 import { docsRoutes } from '../rest-shims/docs.ts';
@@ -36,15 +35,14 @@ import { keySmith, randomIds } from './runtime/identifiers.ts';
 import { createIpHash } from './runtime/ip-hash.ts';
 import type { Log } from './runtime/log.ts';
 import { createMetrics } from './runtime/metrics.ts';
-import { createReconciler } from './runtime/reconciler.ts';
 import { createResponseIds } from './runtime/response-ids.ts';
 import { createResponseKeeper } from './runtime/response-keeper.ts';
-import { createRetention } from './runtime/retention.ts';
 import type { Settings } from './runtime/settings.ts';
 import { webSocketClient, webSocketServer } from './runtime/web-sockets.ts';
 import { createUnfolding } from './runtime/unfolding.ts';
 import { createWriteBehind } from './runtime/write-behind.ts';
 import { createTraceOutlines } from './runtime/trace-outlines.ts';
+import { createRounds } from './rounds.ts';
 import { HOT_PATHS, restRoutes } from './routes.ts';
 import { createScopes } from './scopes.ts';
 import { openSpanExport, recordAndExport } from './span-export.ts';
@@ -220,16 +218,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
   };
   const scopes = createScopes(platform, { paidKeys, networkOf: createClientNetworks(settings.trustedProxies) });
 
-  const reconciler = createReconciler({
-    seconds: settings.billing.reconcileSeconds,
-    clock: systemClock,
-    reconcile: (since, signal) => reconcilePayments(platform, since, signal),
-    log,
-  });
-  const retentions = [
-    { what: 'traces', days: settings.retentionDays, forget: stores.traces.forget },
-    { what: 'responses', days: settings.responseRetentionDays, forget: stores.responses.forget },
-  ].map((kept) => createRetention({ ...kept, clock: systemClock, log }));
+  const rounds = createRounds(settings, { platform, stores, log });
   const graph = createGraphQLDoor({
     scopeFor: scopes.forGraph,
     log,
@@ -284,9 +273,8 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
   }, SETTLE_MS);
   freeTier.start();
   upgrades.start();
-  for (const retention of retentions) retention.start();
+  rounds.start();
   unfolding.start();
-  if (platform.payments.configured) reconciler.start();
 
   async function shutDown(graceMs: number): Promise<void> {
     draining = true;
@@ -295,7 +283,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     });
     clearTimeout(settling);
     catalog.stop();
-    reconciler.stop();
+    const roundsEnded = rounds.stop();
     // The graph first: its subscribers hear why they end before their source runs dry.
     graph.close();
     bus.close();
@@ -309,7 +297,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     await unfolding.stop();
     await spanExport?.drain(EXPORT_DRAIN_MS);
     await freeTier.stop();
-    await Promise.all(retentions.map((retention) => retention.stop()));
+    await roundsEnded;
     await http.close();
     await stores.close();
     await exports.close();

@@ -41,8 +41,8 @@ export const MOST_DAILY_CALLS = 1_000_000_000;
 /** Longer than any connection lives. */
 const MOST_HEARTBEAT_SECONDS = 86_400;
 
-/** Longer than anybody waits for one answer. */
-const MOST_SILENCE_SECONDS = 86_400;
+/** A day: longer than anybody waits for an answer, or for a look at what has become of something. */
+const MOST_WAIT_SECONDS = 86_400;
 
 const proxy = z.string().superRefine((text, context) => {
   const message = proxyFault(text);
@@ -64,11 +64,12 @@ const generalSettings = z.looseObject({
   database_url: z.string().optional(),
   max_request_size_mb: z.number().positive().optional(),
   stream_heartbeat_seconds: z.number().min(0).max(MOST_HEARTBEAT_SECONDS).optional(),
-  upstream_silence_seconds: z.number().positive().max(MOST_SILENCE_SECONDS).optional(),
+  upstream_silence_seconds: z.number().positive().max(MOST_WAIT_SECONDS).optional(),
   max_file_size_mb: z.number().positive().optional(),
   max_batch_file_size_mb: z.number().positive().optional(),
   store_prompts_in_spend_logs: z.boolean().optional(),
   disable_responses_id_security: z.boolean().optional(),
+  proxy_batch_polling_interval: z.number().min(0).max(MOST_WAIT_SECONDS).optional(),
   store_responses: z.boolean().optional(),
   response_retention_days: z.int().min(0).max(MOST_RETENTION_DAYS).optional(),
   catalog_daily_limit: z.int().min(0).max(MOST_DAILY_CALLS).optional(),
@@ -119,6 +120,7 @@ export interface FileSettings {
   readonly retentionDays: number | null;
   readonly capturePrompts: boolean | null;
   readonly responseIdSecurity: boolean | null;
+  readonly batchPollingSeconds: number | null;
   readonly storeResponses: boolean | null;
   readonly responseRetentionDays: number | null;
   readonly demoModel: boolean | null;
@@ -203,6 +205,7 @@ export function readConfigFile(file: string, env: NodeJS.ProcessEnv): FileSettin
     capturePrompts: general?.store_prompts_in_spend_logs ?? null,
     responseIdSecurity:
       general?.disable_responses_id_security === undefined ? null : !general.disable_responses_id_security,
+    batchPollingSeconds: general?.proxy_batch_polling_interval ?? null,
     storeResponses: general?.store_responses ?? null,
     responseRetentionDays: general?.response_retention_days ?? null,
     demoModel: general?.demo_model ?? null,

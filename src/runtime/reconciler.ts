@@ -16,13 +16,15 @@ export interface Reconciler {
 
 /** Asks for everything since the last look that ended well. A failed look is logged and tried again in its turn. */
 export function createReconciler(options: {
+  /** What it looks for, for the log, e.g. `payments`. */
+  readonly what: string;
   /** From one look to the next; zero never looks. */
   readonly seconds: number;
   readonly clock: Clock;
   readonly reconcile: (since: Date, signal: AbortSignal) => Promise<void>;
   readonly log: Log;
 }): Reconciler {
-  const { seconds, clock, reconcile, log } = options;
+  const { what, seconds, clock, reconcile, log } = options;
   let since = new Date(clock.now().getTime() - FIRST_LOOK_MS);
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -34,7 +36,7 @@ export function createReconciler(options: {
       await reconcile(since, signal);
       since = new Date(began - OVERLAP_MS);
     } catch (error) {
-      if (!signal.aborted) log.warn({ err: error }, 'payments not reconciled; trying again');
+      if (!signal.aborted) log.warn({ err: error }, `${what} not reconciled; trying again`);
     }
     if (signal.aborted) return;
     timer = setTimeout(() => void look(), seconds * 1000);

@@ -48,6 +48,8 @@ export interface Settings {
   readonly capturePrompts: boolean;
   /** Only the owner of a response may come back to it. */
   readonly responseIdSecurity: boolean;
+  /** How often batches are looked at that nobody asks for; 0 never does. */
+  readonly batchPollingSeconds: number;
   /** Keeps translated responses for their owners, unless a request says not to. */
   readonly storeResponses: boolean;
   /** Days after which they are removed; zero keeps them. */
@@ -81,6 +83,8 @@ const DEFAULT_HEARTBEAT_SECONDS = 15;
 const DEFAULT_SILENCE_SECONDS = 300;
 const DEFAULT_DAILY_LIMIT = 1_000;
 const DEFAULT_RETENTION_DAYS = 14;
+/** As the reference looks. */
+const DEFAULT_BATCH_SECONDS = 6_000;
 /** As OpenAI keeps them. */
 const DEFAULT_RESPONSE_DAYS = 30;
 const SILENT_FILE: FileSettings = {
@@ -96,6 +100,7 @@ const SILENT_FILE: FileSettings = {
   trustedProxies: null,
   capturePrompts: null,
   responseIdSecurity: null,
+  batchPollingSeconds: null,
   storeResponses: null,
   responseRetentionDays: null,
   demoModel: null,
@@ -201,6 +206,7 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, sm
     fileLimits: file.fileLimits,
     capturePrompts: file.capturePrompts ?? false,
     responseIdSecurity: file.responseIdSecurity ?? true,
+    batchPollingSeconds: file.batchPollingSeconds ?? DEFAULT_BATCH_SECONDS,
     storeResponses: file.storeResponses ?? true,
     responseRetentionDays: file.responseRetentionDays ?? DEFAULT_RESPONSE_DAYS,
     introspection: file.introspection ?? true,

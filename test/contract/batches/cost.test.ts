@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { answerOf, configOver, keeping, lineFor, newKey, send, upload } from '../files/keeping.ts';
@@ -9,13 +9,17 @@ let upstream: FaultServer;
 
 beforeAll(async () => {
   upstream = await startFaultServer();
+  app = await startApp({ config: pricedConfig() });
+});
+
+function pricedConfig(): Record<string, unknown> {
   const config = configOver(upstream);
   const priced = config.model_list.map((entry) => ({
     ...entry,
     litellm_params: { ...entry.litellm_params, ...PRICES[entry.model_name] },
   }));
-  app = await startApp({ config: { ...config, model_list: priced } });
-});
+  return { ...config, model_list: priced };
+}
 
 beforeEach(() => keeping(upstream));
 
@@ -102,4 +106,17 @@ describe('batches.get 200: the end of a batch is booked', () => {
       expect((await app.call('GET', `/v1/traces/${id.replace('batch_', '')}`)).status).toBe(404);
     },
   );
+
+  it('though nobody asks for it', async () => {
+    const id = await aBatch('assistant');
+    keeping(upstream, ENDED);
+    const { dataDir } = app;
+    await app.stop({ keepData: true });
+    // Looks at once when it starts, and then every so often.
+    app = await startApp({ config: pricedConfig(), dataDir });
+    await vi.waitFor(async () => expect(await booked(id)).toMatchObject([{ spendRow: { costUsd: '5' } }]), {
+      timeout: 10_000,
+      interval: 50,
+    });
+  });
 });

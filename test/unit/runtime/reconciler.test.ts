@@ -17,6 +17,7 @@ function aReconciler(seconds = 300) {
   const state = { away: false, looks, warnings };
   const quiet = (): void => {};
   const reconciler = createReconciler({
+    what: 'payments',
     seconds,
     clock: { now: () => new Date(), monotonicMs: () => Date.now() },
     async reconcile(since) {

@@ -40,3 +40,9 @@ it('an upstream may be silent for five minutes, or as the file says', () => {
 it.each([0, -1, 86_401])('a silence of %d seconds is refused', (seconds) => {
   expect(() => silence(seconds)).toThrow('general_settings.upstream_silence_seconds');
 });
+
+it('batches are looked at as often as with the reference, or as the file says', () => {
+  const seconds = (said: number | null) => settingsOf('proxy_batch_polling_interval', said).batchPollingSeconds;
+  expect([null, 0, 60].map(seconds)).toEqual([6_000, 0, 60]);
+  expect(() => seconds(-1)).toThrow('general_settings.proxy_batch_polling_interval');
+});

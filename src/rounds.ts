@@ -1,0 +1,49 @@
+import { followBatches } from '../resolvers/batches.ts';
+import { reconcilePayments } from '../resolvers/checkout.ts';
+import type { Platform } from '../resolvers/scope.ts';
+import type { Stores } from './persistence/stores.ts';
+import { systemClock } from './runtime/clock.ts';
+import type { Log } from './runtime/log.ts';
+import { createReconciler } from './runtime/reconciler.ts';
+import { createRetention } from './runtime/retention.ts';
+import type { Settings } from './runtime/settings.ts';
+
+/** What is done again and again as long as the process runs. */
+export interface Rounds {
+  start(): void;
+  /** Nothing begins any more; resolves when what removes old things has done its step. */
+  stop(): Promise<void>;
+}
+
+/** Looks for what has become of payments and batches, and removes what is old. */
+export function createRounds(
+  settings: Settings,
+  { platform, stores, log }: { readonly platform: Platform; readonly stores: Stores; readonly log: Log },
+): Rounds {
+  const looks = [
+    {
+      what: 'payments',
+      seconds: platform.payments.configured ? settings.billing.reconcileSeconds : 0,
+      reconcile: (since: Date, signal: AbortSignal) => reconcilePayments(platform, since, signal),
+    },
+    {
+      what: 'batches',
+      seconds: settings.batchPollingSeconds,
+      reconcile: (_since: Date, signal: AbortSignal) => followBatches(platform, signal),
+    },
+  ].map((look) => createReconciler({ ...look, clock: systemClock, log }));
+  const retentions = [
+    { what: 'traces', days: settings.retentionDays, forget: stores.traces.forget },
+    { what: 'responses', days: settings.responseRetentionDays, forget: stores.responses.forget },
+  ].map((kept) => createRetention({ ...kept, clock: systemClock, log }));
+  return {
+    start() {
+      for (const look of looks) look.start();
+      for (const retention of retentions) retention.start();
+    },
+    async stop() {
+      for (const look of looks) look.stop();
+      await Promise.all(retentions.map((retention) => retention.stop()));
+    },
+  };
+}
