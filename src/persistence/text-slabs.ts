@@ -1,7 +1,9 @@
-/** A stretch of bytes that was written and stays as it is. */
-export interface Slice {
+/** Two texts that stand behind one another, and stay as they are. */
+export interface SlabPlace {
   readonly slab: Buffer;
   readonly start: number;
+  /** Where the first ends and the second begins. */
+  readonly middle: number;
   readonly end: number;
 }
 
@@ -10,19 +12,21 @@ const SLAB_BYTES = 1 << 18;
 const MOST_BYTES_PER_UNIT = 3;
 
 /**
- * Writes texts behind one another into large pieces of memory, each of which goes with the last of its slices. Texts
+ * Writes texts behind one another into large pieces of memory, each of which goes with the last of its places. Texts
  * that wait for some time are moved about by the collector again and again; bytes outside of its heap are not.
  */
-export function createTextSlabs(): (text: string) => Slice {
+export function createTextSlabs(): (first: string, second: string) => SlabPlace {
   let slab = Buffer.alloc(0);
   let used = 0;
-  return (text) => {
-    if (used + text.length * MOST_BYTES_PER_UNIT > slab.length) {
-      slab = Buffer.allocUnsafeSlow(Math.max(SLAB_BYTES, text.length * MOST_BYTES_PER_UNIT));
+  return (first, second) => {
+    const most = (first.length + second.length) * MOST_BYTES_PER_UNIT;
+    if (used + most > slab.length) {
+      slab = Buffer.allocUnsafeSlow(Math.max(SLAB_BYTES, most));
       used = 0;
     }
     const start = used;
-    used += slab.write(text, start);
-    return { slab, start, end: used };
+    const middle = start + slab.write(first, start);
+    used = middle + slab.write(second, middle);
+    return { slab, start, middle, end: used };
   };
 }

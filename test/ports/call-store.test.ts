@@ -179,6 +179,10 @@ for (const engine of ENGINES)
       expect(stores.calls.backlog()).toBe(0);
       await stores.calls.unfold();
       expect(await counts('span', 'export_body')).toEqual([3, 2]);
+      await commit(aCall(4));
+      await stores.calls.unfold();
+      // Those that take the general way leave no body.
+      expect(await counts('span', 'export_body')).toEqual([4, 3]);
     });
 
     it.each<[string, () => Promise<unknown>, unknown]>([

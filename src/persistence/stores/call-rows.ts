@@ -1,4 +1,5 @@
 import type { CallRecord } from '../../domain/calls/call-record.ts';
+import type { Owner } from '../../domain/caller.ts';
 import type { SpendRow } from '../../domain/spend/spend-row.ts';
 import { lineOfCall } from '../../domain/traces/call-body.ts';
 import { amountText, storable } from '../../domain/storable.ts';
@@ -13,7 +14,7 @@ import { summaryRowOf } from './summary-rows.ts';
 
 /** What most calls of a key share, written once for all of them: see `CONSTANTS`. */
 export interface CallProfile {
-  readonly keyHash: string;
+  readonly owner: Owner;
   /** JSON list, without its closing bracket. */
   readonly head: string;
 }
@@ -115,7 +116,13 @@ export function createCallPacker(): (call: CallRecord, traceRef: string) => Pack
       profiles.clear();
       known = 0;
     }
-    const sample = { keyHash, head: headText(call, traceRef, extras), extras, spend: call.spend, span: call.span };
+    const sample = {
+      owner: ownerOf(call.spend),
+      head: headText(call, traceRef, extras),
+      extras,
+      spend: call.spend,
+      span: call.span,
+    };
     if (ofKey === undefined || ofKey.length >= MOST_OF_KEY) profiles.set(keyHash, [sample]);
     else ofKey.push(sample);
     known += 1;

@@ -5,17 +5,14 @@ import type { KeptCall } from '../../domain/calls/call-record.ts';
 import type { SpendRow } from '../../domain/spend/spend-row.ts';
 import type { SqlFlavour } from '../database.ts';
 import type { Tables } from '../tables.ts';
-import type { Slice } from '../text-slabs.ts';
+import type { SlabPlace } from '../text-slabs.ts';
 import type { CallProfile } from './call-rows.ts';
 import { costsByKey } from './spend-rows.ts';
 
-/** A call whose span begins a trace of its own, as bytes. */
-export interface PackedRoot extends KeptCall {
-  readonly traceRef: string;
+/** A call whose span begins a trace of its own, as bytes: its row, and behind it its payload. */
+export interface PackedRoot extends KeptCall, SlabPlace {
   readonly profile: CallProfile;
   readonly cost: SpendRow['cost'];
-  readonly row: Slice;
-  readonly payload: Slice;
 }
 
 /** Calls of one commit, ready to be stored. */
@@ -32,6 +29,8 @@ export interface Segment {
 /** Whoever reads a payload opens its whole body: what that takes is bounded by these. */
 const MOST_CALLS = 4_000;
 const MOST_BODY_BYTES = 1 << 20;
+/** Brackets, commas and a number. */
+const AROUND_BYTES = 32;
 const compress = promisify(zstdCompress);
 const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
@@ -43,8 +42,8 @@ export async function segmentsOf(calls: readonly PackedRoot[]): Promise<readonly
 function* cut(calls: readonly PackedRoot[]): Generator<readonly PackedRoot[]> {
   let from = 0;
   let bytes = 0;
-  for (const [at, { payload }] of calls.entries()) {
-    const size = payload.end - payload.start;
+  for (const [at, { middle, end }] of calls.entries()) {
+    const size = end - middle;
     if (at > from && (at - from === MOST_CALLS || bytes + size > MOST_BODY_BYTES)) {
       yield calls.slice(from, at);
       from = at;
@@ -62,38 +61,52 @@ async function segmentOf(calls: readonly PackedRoot[]): Promise<Segment> {
     if (group === undefined) groups.set(call.profile, [call]);
     else group.push(call);
   }
-  const rows: (Slice | string)[] = [];
-  const payloads: (Slice | string)[] = [];
+  const texts = [...groups.values()].flat();
+  const rows = roomFor(
+    texts.reduce((bytes, { start, middle }) => bytes + middle - start + 1, 0),
+    groups.keys(),
+  );
+  const payloads = roomFor(
+    texts.reduce((bytes, { middle, end }) => bytes + end - middle + 1, 0),
+    [],
+  );
   let place = 0;
   for (const [{ head }, group] of groups) {
-    rows.push(`${place === 0 ? '[' : ','}${head},${place},[`);
-    for (const [at, call] of group.entries()) {
-      if (at > 0) rows.push(',');
-      rows.push(call.row);
-      if (place > 0) payloads.push('\n');
-      payloads.push(call.payload);
+    rows.text(`${place === 0 ? '[' : ','}${head},${place},[`);
+    for (const [at, { slab, start, middle, end }] of group.entries()) {
+      if (at > 0) rows.text(',');
+      rows.copy(slab, start, middle);
+      if (place > 0) payloads.text('\n');
+      payloads.copy(slab, middle, end);
       place += 1;
     }
-    rows.push(']]');
+    rows.text(']]');
   }
-  rows.push(']');
-  const costs = costsByKey(calls.map(({ profile: { keyHash }, cost }) => ({ keyHash, cost })));
+  rows.text(']');
+  const costs = costsByKey(calls.map(({ profile, cost }) => ({ keyHash: profile.owner.keyHash, cost })));
   return {
     calls: calls.length,
-    rows: joined(rows),
-    body: await compress(joined(payloads), ZSTD),
+    rows: rows.all(),
+    body: await compress(payloads.all(), ZSTD),
     totals: JSON.stringify(costs),
   };
 }
 
-function joined(parts: readonly (Slice | string)[]): Buffer {
-  let size = 0;
-  for (const part of parts) size += typeof part === 'string' ? Buffer.byteLength(part) : part.end - part.start;
-  const bytes = Buffer.allocUnsafe(size);
+/** Room for so many bytes, and for what stands around the calls of these profiles. */
+function roomFor(bytes: number, profiles: Iterable<CallProfile>) {
+  let size = bytes;
+  for (const { head } of profiles) size += Buffer.byteLength(head) + AROUND_BYTES;
+  const room = Buffer.allocUnsafe(size + AROUND_BYTES);
   let used = 0;
-  for (const part of parts)
-    used += typeof part === 'string' ? bytes.write(part, used) : part.slab.copy(bytes, used, part.start, part.end);
-  return bytes;
+  return {
+    text(text: string): void {
+      used += room.write(text, used);
+    },
+    copy(from: Buffer, start: number, end: number): void {
+      used += from.copy(room, used, start, end);
+    },
+    all: () => room.subarray(0, used),
+  };
 }
 
 /** Stores a segment to be taken apart later. */

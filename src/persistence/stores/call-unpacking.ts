@@ -33,35 +33,28 @@ interface ColumnTypes {
 
 const TABLES = ['spend_row', 'trace_summary', 'span'] as const;
 const VALUES = Object.keys(CALL_VALUES) as CallValue[];
+/** Those that only calls with extras have. */
 const TAIL = new Set(VALUES.slice(VALUES.indexOf('call_id')));
 /** Behind the constants and extras of a profile: the place of its first call in the body, and its calls. */
 const PLACE = CONSTANTS.length + EXTRAS.length;
-const NAMES = [
-  ...CONSTANTS.map((_constant, position) => `k_${position}`),
-  ...EXTRAS.map((extra) => `x_${extra}`),
-  ...VALUES.map((value) => `v_${value}`),
-  'body_no',
-  'place',
-];
-
-/** A column's value; `of` names what one call is read from. */
-function expressionOf(table: keyof CallTables, column: string, source: Source, of: string): string {
+/** A column's value, out of what a profile and a call are called in SQL; `traceNo` is the number of the summary. */
+function expressionOf(table: keyof CallTables, column: string, source: Source, traceNo: string): string {
   const constant = CONSTANTS.findIndex((one) => one.table === table && one.column === column);
   switch (source.from) {
     case 'profile':
-      return `${of}.k_${constant}`;
+      return `k_${constant}`;
     case 'call': {
       const { value, extra, otherwise } = source;
-      if (extra === undefined) return `${of}.v_${value}`;
+      if (extra === undefined) return `v_${value}`;
       const other = otherwise === undefined ? `k_${constant}` : `v_${otherwise}`;
-      return `case when ${of}.x_${extra} = 1 then ${of}.v_${value} else ${of}.${other} end`;
+      return `case when x_${extra} = 1 then v_${value} else ${other} end`;
     }
     case 'sum':
-      return source.of((value) => `${of}.v_${value}`);
+      return source.of((value) => `v_${value}`);
     case 'body':
-      return source.part === 'number' ? `${of}.body_no` : `${of}.place`;
+      return source.part === 'number' ? 'body_no' : 'place';
     case 'summary':
-      return of === 'new' ? 'last_insert_rowid()' : 'made.trace_no';
+      return traceNo;
   }
 }
 
@@ -77,17 +70,29 @@ const saidWith = (value: CallValue): string => {
   return [...extras].map((extra) => `x_${extra} = 1`).join(' or ');
 };
 
-const into = (table: keyof CallTables): string =>
-  `insert into ${table} (${columnsOf(table)
-    .map(([column]) => `"${column}"`)
-    .join(', ')})`;
-const valuesOf = (table: keyof CallTables, of: string): string =>
+const into = (table: keyof CallTables, before: readonly string[] = []): string =>
+  `insert into ${table} (${[...before, ...columnsOf(table).map(([column]) => column)].map((column) => `"${column}"`).join(', ')})`;
+const valuesOf = (table: keyof CallTables, traceNo = 'null'): string =>
   columnsOf(table)
-    .map(([column, source]) => expressionOf(table, column, source, of))
+    .map(([column, source]) => expressionOf(table, column, source, traceNo))
     .join(', ');
 
-/** `profile` and `one`, a row for each call of the segments whose numbers are the JSON list in the first parameter. */
-function reading(flavour: SqlFlavour, typeOf: (table: keyof CallTables, column: string) => string): string {
+/** Selections of what segments hold, whose numbers are the JSON list in the first parameter. */
+interface Selections {
+  /** A row for each profile. */
+  readonly profiles: string;
+  /** A row for each call, out of `profiles` under this name; with `more` of its profile. */
+  calls(profiles: string, more: readonly string[]): string;
+}
+
+const CONSTANT_NAMES = [
+  'body_no',
+  ...CONSTANTS.map((_constant, position) => `k_${position}`),
+  ...EXTRAS.map((extra) => `x_${extra}`),
+];
+const VALUE_NAMES = VALUES.map((value) => `v_${value}`);
+
+function selections(flavour: SqlFlavour, typeOf: (table: keyof CallTables, column: string) => string): Selections {
   const sqlite = flavour === 'sqlite';
   // Of what was parsed already, `jsonb_extract` reads a value faster than `->>` does.
   const pick = (from: string, at: number, type: string): string =>
@@ -100,21 +105,54 @@ function reading(flavour: SqlFlavour, typeOf: (table: keyof CallTables, column: 
     const own = pick('c.value', at, CALL_VALUES[value]);
     return `${TAIL.has(value) ? `case when ${saidWith(value)} then ${own} end` : own} as v_${value}`;
   });
-  const each = (list: string): string => (sqlite ? `jsonb_each(${list})` : `jsonb_array_elements(${list})`);
+  const inSegments = sqlite ? 'jsonb_each(s.rows) p' : 'lateral jsonb_array_elements(s.rows::jsonb) p';
+  const inProfiles = sqlite
+    ? 'jsonb_each(calls) c'
+    : 'lateral jsonb_array_elements(calls) with ordinality c(value, at)';
   const wanted = sqlite
     ? 'select cast(value as integer) from json_each(?)'
     : 'select cast(value as bigint) from jsonb_array_elements_text($1::jsonb)';
-  return `with profile as materialized (
-      select s.body_no, ${[...constants, ...extras].join(', ')}, ${pick('p.value', PLACE, 'int')} as first_place,
+  return {
+    profiles: `select s.body_no, ${[...constants, ...extras].join(', ')}, ${pick('p.value', PLACE, 'int')} as first_place,
         ${sqlite ? pick('p.value', PLACE + 1, '') : `p.value -> ${PLACE + 1}`} as calls
-      from call_segment s cross join ${sqlite ? '' : 'lateral '}${each(sqlite ? 's.rows' : 's.rows::jsonb')} p
-      where s.body_no in (${wanted})
-    ), one as ${sqlite ? 'not materialized' : 'materialized'} (
-      select ${[...CONSTANTS.keys()].map((at) => `k_${at}`).join(', ')}, ${EXTRAS.map((extra) => `x_${extra}`).join(', ')},
-        ${values.join(', ')}, body_no, cast(first_place + ${sqlite ? 'c.key' : 'c.at - 1'} as ${sqlite ? 'integer' : 'int'}) as place
-      from profile cross join ${sqlite ? each('calls') : `lateral ${each('calls')} with ordinality`} c${sqlite ? '' : '(value, at)'}
-    )`;
+      from call_segment s cross join ${inSegments} where s.body_no in (${wanted})`,
+    calls: (profiles, more) => `select ${[...more, ...values].join(', ')},
+        ${sqlite ? 'first_place + c.key' : 'cast(first_place + c.at - 1 as int)'} as place
+      from ${profiles} cross join ${inProfiles}`,
+  };
 }
+
+const INTO_PROFILES = [...CONSTANT_NAMES, 'first_place', 'calls'].join(', ');
+const INTO_CALLS = ['of_profile', ...VALUE_NAMES, 'place'].join(', ');
+const LAST_TRACE = `coalesce((select seq from sqlite_sequence where name = 'trace_summary'), 0)`;
+
+/**
+ * SQLite writes each table in a pass of its own, from calls that are laid out once: it stays at the end of every index
+ * then, and looks into JSON once for each value. There is one writer, so the numbers of new traces are known before.
+ */
+function inSteps({ profiles, calls }: Selections): readonly string[] {
+  const all = 'from unpacked_call cross join unpacked_profile on profile_no = of_profile';
+  return [
+    `create temp table if not exists unpacked_profile (profile_no integer primary key, ${INTO_PROFILES})`,
+    `create temp table if not exists unpacked_call (call_no integer primary key, ${INTO_CALLS})`,
+    `insert into unpacked_profile (${INTO_PROFILES}) ${profiles}`,
+    `insert into unpacked_call (${INTO_CALLS}) ${calls('unpacked_profile', ['profile_no'])}`,
+    `${into('spend_row')} select ${valuesOf('spend_row')} ${all}`,
+    `${into('trace_summary', ['trace_no'])} select ${LAST_TRACE} + call_no, ${valuesOf('trace_summary')} ${all}`,
+    `${into('span')}
+      select ${valuesOf('span', `${LAST_TRACE} - (select count(*) from unpacked_call) + call_no`)} ${all}`,
+    'delete from unpacked_call',
+    'delete from unpacked_profile',
+  ];
+}
+
+/** PostgreSQL gives the numbers, in the statement that writes all three. */
+const atOnce = (ones: string): string => `${ones}, made as (
+      ${into('trace_summary')} select ${valuesOf('trace_summary')} from one order by place returning trace_no, trace_ref
+    ), spans as (
+      ${into('span')} select ${valuesOf('span', 'trace_no')} from one join made on trace_ref = v_trace_ref
+    )
+    ${into('spend_row')} select ${valuesOf('spend_row')} from one`;
 
 /** Takes calls apart inside of the database: nothing of them comes back to be sent again. */
 export function createCallUnpacking(
@@ -125,40 +163,25 @@ export function createCallUnpacking(
     const columns: readonly ColumnTypes[] = tables[table].columns;
     return columns.find(({ name }) => name === column);
   };
-  const ones = reading(flavour, (table, column) => columnOf(table, column)?.sqlType ?? 'text');
-
-  /** One pass writes the three rows of a call: what it says is looked up once, and its summary's number is at hand. */
-  const view = `create temp view if not exists unpacked_call as select ${NAMES.map((name) => `null as ${name}`).join(', ')}`;
-  const trigger = `create temp trigger if not exists unpacked_call_stored instead of insert on unpacked_call begin
-      ${TABLES.map((table) => `${into(table)} values (${valuesOf(table, 'new')});`).join('\n      ')}
-    end`;
-  const throughView = `insert into unpacked_call (${NAMES.join(', ')}) ${ones} select ${NAMES.join(', ')} from one`;
-
-  const atOnce = `${ones}, made as (
-      ${into('trace_summary')} select ${valuesOf('trace_summary', 'one')} from one order by place returning trace_no, trace_ref
-    ), spans as (
-      ${into('span')} select ${valuesOf('span', 'one')} from one join made on made.trace_ref = one.v_trace_ref
-    )
-    ${into('spend_row')} select ${valuesOf('spend_row', 'one')} from one`;
+  const selected = selections(flavour, (table, column) => columnOf(table, column)?.sqlType ?? 'text');
+  const ones = `with profile as materialized (${selected.profiles}), one as (${selected.calls('profile', CONSTANT_NAMES)})`;
+  const statements = flavour === 'sqlite' ? inSteps(selected) : [atOnce(ones)];
 
   const readText = (table: 'spend_row' | 'span'): readonly string[] =>
     columnsOf(table).map(([column, source]) => {
-      const value = source.from === 'summary' ? 'null' : expressionOf(table, column, source, 'one');
+      const value = expressionOf(table, column, source, 'null');
       const { sqlType = 'text', runtimeType } = columnOf(table, column) ?? {};
       const wide = sqlType.startsWith('big');
       const read = wide ? `cast(${value} as ${runtimeType === 'number' ? 'double precision' : 'text'})` : value;
       return `${read} as ${table}_${column}`;
     });
-  const readAll = `${ones} select ${[...readText('spend_row'), ...readText('span')].join(', ')}, one.v_trace_id as trace_id from one order by place`;
+  const readAll = `${ones} select ${[...readText('spend_row'), ...readText('span')].join(', ')}, v_trace_id as trace_id from one order by place`;
 
   return {
     async unpack(db, bodyNos) {
       const json = `[${bodyNos.join(',')}]`;
-      if (flavour === 'sqlite') {
-        await db.executeQuery(CompiledQuery.raw(view));
-        await db.executeQuery(CompiledQuery.raw(trigger));
-      }
-      await db.executeQuery(CompiledQuery.raw(flavour === 'sqlite' ? throughView : atOnce, [json]));
+      for (const text of statements)
+        await db.executeQuery(CompiledQuery.raw(text, text.includes(selected.profiles) ? [json] : []));
     },
     async read(db, bodyNo, body) {
       const { rows } = await db.executeQuery<Readonly<Record<string, unknown>> & { readonly trace_id: string }>(

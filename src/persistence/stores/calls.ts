@@ -53,7 +53,7 @@ export function createCallStore(
   const summaryTable = rowTable(orm, 'trace_summary', TraceSummaryEntity);
   const spendTable = rowTable(orm, 'spend_row', SpendRowEntity);
   const pack = createCallPacker();
-  const slice = createTextSlabs();
+  const place = createTextSlabs();
   const segments = createCallLog(database, {
     unpacking: createCallUnpacking(flavour, {
       spend_row: spendTable,
@@ -74,7 +74,7 @@ export function createCallStore(
   async function summariesOf(calls: readonly KeptRoot[]): Promise<readonly TraceSummary[]> {
     if (calls.length === 0) return [];
     await segments.readable();
-    const keys = calls.map(({ traceId, traceRef }) => [traceId, traceRef]);
+    const keys = calls.map(({ traceId, profile: { owner } }) => [traceId, traceRefOf(owner, traceId)]);
     const rows = await inFlight.run(() =>
       reading()
         .selectFrom('trace_summary')
@@ -100,8 +100,8 @@ export function createCallStore(
         return { kind: 'whole', callId, traceId, record: call };
       }
       const { profile, row, payload } = packed;
-      const { cost } = call.spend;
-      return { kind: 'root', callId, traceId, traceRef, profile, cost, row: slice(row), payload: slice(payload) };
+      const { slab, start, middle, end } = place(row, payload);
+      return { kind: 'root', callId, traceId, profile, cost: call.spend.cost, slab, start, middle, end };
     },
     append: async (calls) => {
       const roots = calls.filter((call) => call.kind === 'root');
