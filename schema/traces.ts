@@ -145,7 +145,8 @@ TraceType.implement({
       spendUsd: t.field({
         type: 'Decimal',
         nullable: true,
-        description: 'Sum over its priced calls; null when none is priced.',
+        description:
+          'Sum over its priced calls; null when none is priced. A call that the gateway recorded in another trace counts there, so that sums over traces have it once; `spendRows` has it in both.',
         resolve: ({ summary: { spend } }) => (spend === null ? null : usdText(spend)),
       }),
       pricedCalls: count('pricedCalls', 'How many of its calls are priced.'),
