@@ -101,7 +101,7 @@ export const A_CALL: CallRecord = {
     usage: { inputTokens: 3, outputTokens: 5, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
     endedAt: new Date(START_MS + 5),
   }),
-  span: aSpan({ traceId: traceId(3), spanId: spanId(3), requestId: 'chatcmpl-1', cost: picos(7n) }),
+  span: aSpan({ traceId: traceId(3), spanId: spanId(3), requestId: 'chatcmpl-1', cost: picos(7n), gateway: true }),
 };
 
 export function aKey(fields: Partial<VirtualKey> = {}): VirtualKey {
