@@ -1,6 +1,6 @@
 // How long reads of the trace store take over so many spans, ten a trace but for one of 20,000, without payloads. Prints
 // one line of JSON. A folder that was filled before is only read.
-//   node bench/trace-reads.ts <folder> <spans>
+//   node bench/trace-reads.ts <folder> <spans> [address of a ClickHouse server]
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SpanPosition } from '../src/domain/traces/span-cursor.ts';
@@ -31,9 +31,14 @@ export interface ReadReport {
 }
 
 const ALL = { kind: 'all' } as const;
-const [folder = '', count = '100000'] = process.argv.slice(2);
+const [folder = '', count = '100000', clickHouse] = process.argv.slice(2);
 const spans = Number(count);
-const stores = await openStores({ databaseUrl: null, dataDir: folder, log: { warn: () => {} } });
+const stores = await openStores({
+  databaseUrl: null,
+  dataDir: folder,
+  traces: clickHouse === undefined ? null : { url: clickHouse, database: `lensgate_bench_${process.pid}` },
+  log: { warn: () => {} },
+});
 const { endMs, buildMs } = await fill(stores.traces, folder, spans);
 const traces = Math.ceil(spans / SPANS_PER_TRACE);
 const stepMs = (DAYS * DAY_MS) / traces;

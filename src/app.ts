@@ -5,9 +5,7 @@ import type { Platform } from '../resolvers/scope.ts';
 import { tellChanges } from '../resolvers/traces.ts';
 import { docsRoutes } from '../rest-shims/docs.ts';
 import { createRouter } from '../rest-shims/router.ts';
-import type { CallRecord, KeptCall } from './domain/calls/call-record.ts';
-import type { TraceSummary } from './domain/traces/trace.ts';
-import { InvalidInput, Unavailable } from './domain/errors.ts';
+import { createCallRecords } from './call-records.ts';
 import { createPace } from './domain/pace.ts';
 import { createSlots } from './domain/slots.ts';
 import { edgeFailureLog, failureLog, notHttp } from './edge-log.ts';
@@ -39,8 +37,6 @@ import { createResponseIds } from './runtime/response-ids.ts';
 import { createResponseKeeper } from './runtime/response-keeper.ts';
 import type { Settings } from './runtime/settings.ts';
 import { webSocketClient, webSocketServer } from './runtime/web-sockets.ts';
-import { createUnfolding } from './runtime/unfolding.ts';
-import { createWriteBehind } from './runtime/write-behind.ts';
 import { createTraceOutlines } from './runtime/trace-outlines.ts';
 import { createRounds } from './rounds.ts';
 import { HOT_PATHS, restRoutes } from './routes.ts';
@@ -86,6 +82,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     databaseUrl: settings.databaseUrl,
     dataDir: settings.dataDir,
     sqliteDriver: settings.sqliteDriver,
+    traces: settings.clickHouse,
     log,
   });
   const bus = createBus();
@@ -110,43 +107,13 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     releases: stores.catalogReleases,
   });
   await catalog.restore();
-  let refusedRecords = 0;
-  const setAside = (callId: string, traceId: string, error: unknown): void => {
-    refusedRecords += 1;
-    const facts = { err: error, callId, traceId, refused: refusedRecords };
-    log.error(facts, 'the record of a call was set aside: the store cannot take it');
-  };
-  const unfolding = createUnfolding({ store: stores.calls, log });
-  /** The calls are committed: what fails from here on must not commit them again. */
-  async function afterCommit(calls: number, changed: () => Promise<readonly TraceSummary[]>): Promise<void> {
-    try {
-      if (bus.subscriberCount() > 0) tellChanges(bus, await changed());
-      await unfolding.committed(calls);
-    } catch (error) {
-      log.warn({ err: error, calls }, 'calls are committed, but could not be unfolded or told of');
-    }
-  }
-  const records = createWriteBehind<KeptCall>({
-    async commit(calls) {
-      const changed = await stores.calls.append(calls);
-      await afterCommit(calls.length, changed);
+  const records = createCallRecords({
+    stores: stores.callSpans === null ? [stores.calls] : [stores.calls, stores.callSpans],
+    async changed(summaries) {
+      if (bus.subscriberCount() > 0) tellChanges(bus, await summaries());
     },
-    faultOf(error) {
-      if (error instanceof Unavailable) return 'store';
-      return error instanceof InvalidInput ? 'record' : 'either';
-    },
-    failed: (error, waiting) =>
-      log.error({ err: error, waiting }, 'gateway records could not be committed; trying again'),
-    dropped: (count) => log.error({ count }, 'gateway records were lost: the store stayed away too long'),
-    refused: ({ callId, traceId }, error) => setAside(callId, traceId, error),
+    log,
   });
-  function record(call: CallRecord): void {
-    try {
-      records.push(stores.calls.keep(call));
-    } catch (error) {
-      setAside(call.spend.callId, call.spend.traceId, error);
-    }
-  }
   const keyRing = createKeyRing({
     masterKey: settings.masterKey,
     store: stores.keys,
@@ -164,7 +131,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     deployments: settings.demoModel ? [...settings.deployments, demoDeployment] : settings.deployments,
     providers: createProviders({ http, sockets: webSocketClient, googleTokens: createGoogleTokens() }),
     catalog,
-    recorder: spanExport === null ? { record } : recordAndExport(record, spanExport),
+    recorder: spanExport === null ? records : recordAndExport(records.record, spanExport),
     spend: stores.spend,
     clock: systemClock,
     ids: randomIds,
@@ -274,7 +241,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
   freeTier.start();
   upgrades.start();
   rounds.start();
-  unfolding.start();
+  records.start();
 
   async function shutDown(graceMs: number): Promise<void> {
     draining = true;
@@ -294,7 +261,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     await recorder.stop();
     await records.flush().catch((error: unknown) => log.error({ err: error }, 'last gateway records were lost'));
     await keeper.flush().catch((error: unknown) => log.error({ err: error }, 'last responses were lost'));
-    await unfolding.stop();
+    await records.stop();
     await spanExport?.drain(EXPORT_DRAIN_MS);
     await freeTier.stop();
     await roundsEnded;

@@ -8,6 +8,9 @@ import { createReconciler } from './runtime/reconciler.ts';
 import { createRetention } from './runtime/retention.ts';
 import type { Settings } from './runtime/settings.ts';
 
+/** Traces that retention removes at once where each step rewrites parts of tables. */
+const CLICKHOUSE_STEP = 5_000;
+
 /** What is done again and again as long as the process runs. */
 export interface Rounds {
   start(): void;
@@ -32,8 +35,9 @@ export function createRounds(
       reconcile: (_since: Date, signal: AbortSignal) => followBatches(platform, signal),
     },
   ].map((look) => createReconciler({ ...look, clock: systemClock, log }));
+  const traceSteps = settings.clickHouse === null ? {} : { stepSize: CLICKHOUSE_STEP };
   const retentions = [
-    { what: 'traces', days: settings.retentionDays, forget: stores.traces.forget },
+    { what: 'traces', days: settings.retentionDays, forget: stores.traces.forget, ...traceSteps },
     { what: 'responses', days: settings.responseRetentionDays, forget: stores.responses.forget },
   ].map((kept) => createRetention({ ...kept, clock: systemClock, log }));
   return {

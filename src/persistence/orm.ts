@@ -11,6 +11,7 @@ import { migrate, migrationsOf } from './migrate.ts';
 import type { OpenSqlite } from './sqlite/handle.ts';
 import type { Stores, StoresOptions } from './stores.ts';
 import { createCallStore } from './stores/calls.ts';
+import { createCallSpanStore, createCallSpendStore } from './stores/parted-calls.ts';
 import { createCatalogHistory } from './stores/catalog-history.ts';
 import { createCheckoutStore } from './stores/checkouts.ts';
 import { createFreeTierStore } from './stores/free-tier.ts';
@@ -102,6 +103,33 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   }
 }
 
+/** The traces, and the calls whose spans go among them: in the database, or in ClickHouse. */
+async function openCallsAndTraces(database: Database, options: StoresOptions) {
+  const { bodies, ingestLimit: limit, traces: location, log } = options;
+  const kept = createTraceStore(database, bodies, limit);
+  const spendRows = createSpendStore(database);
+  const calls = createCallStore(database, { spend: spendRows, traces: kept }, log);
+  const spend = readableSpend(spendRows, calls.readable);
+  if (!location)
+    return {
+      calls,
+      callSpans: null,
+      spend,
+      traces: readableTraces(kept, calls.readable),
+      closeTraces: () => kept.idle(),
+    };
+  const { openClickHouseTraces } = await import('./clickhouse/traces.ts');
+  const traces = await openClickHouseTraces(location, database.orm, { bodies, log, limit });
+  return {
+    // What is in the log of calls from before is unfolded into the database.
+    calls: createCallSpendStore({ spend: spendRows, log: calls }),
+    callSpans: createCallSpanStore(traces),
+    spend,
+    traces,
+    closeTraces: traces.close,
+  };
+}
+
 /**
  * Opens the database, brings its schema up to date, and gives the stores over it. Throws Unavailable when
  * the database cannot be reached, Unsupported for a URL of another kind.
@@ -115,19 +143,15 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
     await orm.close(true);
     throw error;
   }
-  const traces = createTraceStore(database, options.bodies, options.ingestLimit);
-  const spend = createSpendStore(database);
-  const calls = createCallStore(database, { spend, traces }, options.log);
+  const { closeTraces, ...callsAndTraces } = await openCallsAndTraces(database, options);
   return {
-    calls,
+    ...callsAndTraces,
     catalogHistory: createCatalogHistory(database),
     catalogReleases: createReleaseStore(database),
     checkouts: createCheckoutStore(database),
     freeTier: createFreeTierStore(database),
     keys: createKeyStore(database),
     responses: createResponseStore(database),
-    spend: readableSpend(spend, calls.readable),
-    traces: readableTraces(traces, calls.readable),
     upstreamObjects: createUpstreamObjectStore(database),
     engine,
     ping: () =>
@@ -135,7 +159,7 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
         await sql`select 1`.execute(orm.em.fork().getKysely({ type: 'read' }));
       }),
     async close() {
-      await traces.idle();
+      await closeTraces();
       await inFlight.drain();
       await orm.close();
     },

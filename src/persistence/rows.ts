@@ -3,11 +3,13 @@ import { CompiledQuery, type Kysely, sql, type RawBuilder } from 'kysely';
 import type { Orm, SqlFlavour } from './database.ts';
 import type { Tables } from './tables.ts';
 
-interface Column<Name extends string> {
+/** A column as its entity declares it. */
+export interface Column<Name extends string = string> {
   readonly name: Name;
   readonly sqlType: string;
   /** What the property is in TypeScript. */
   readonly runtimeType: string;
+  readonly nullable: boolean;
 }
 
 /** A table as rows are written to and read from it; its columns come from the entity's metadata. */
@@ -22,10 +24,11 @@ export function rowTable<Name extends keyof Tables>(
   name: Name,
   entity: EntityClass<unknown>,
 ): RowTable<Name> {
-  const columns = orm.getMetadata(entity).props.map(({ fieldNames, columnTypes, runtimeType }) => ({
+  const columns = orm.getMetadata(entity).props.map(({ fieldNames, columnTypes, runtimeType, nullable }) => ({
     name: fieldNames[0] as keyof Tables[Name] & string,
     sqlType: columnTypes[0] ?? 'text',
     runtimeType,
+    nullable: nullable ?? false,
   }));
   return { name, columns };
 }

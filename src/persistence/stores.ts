@@ -9,10 +9,13 @@ import type { BodyReader } from '../domain/traces/packed.ts';
 import type { SpendStore } from '../domain/spend/spend-row.ts';
 import type { TraceStore } from '../domain/traces/store.ts';
 import type { UpstreamObjectStore } from '../domain/upstream-objects/upstream-object.ts';
+import type { ClickHouseLocation } from './clickhouse/client.ts';
 
-/** Everything that is kept, over one database. */
+/** Everything that is kept, over one database; traces perhaps over another. */
 export interface Stores {
   readonly calls: CallStore;
+  /** Takes the spans of calls, where they are kept apart from what the calls cost; null: `calls` takes them. */
+  readonly callSpans: CallStore | null;
   readonly catalogHistory: CatalogHistory;
   readonly catalogReleases: ReleaseStore;
   readonly checkouts: CheckoutStore;
@@ -22,9 +25,9 @@ export interface Stores {
   readonly spend: SpendStore;
   readonly traces: TraceStore;
   readonly upstreamObjects: UpstreamObjectStore;
-  /** What is underneath. */
+  /** What is underneath all but perhaps the traces. */
   readonly engine: 'sqlite3' | 'node:sqlite' | 'postgresql';
-  /** Resolves when the database answers; throws Unavailable when it does not. */
+  /** Resolves when the database answers; throws Unavailable when it does not. Nobody is kept waiting by traces alone. */
   ping(): Promise<void>;
   /** Waits for commits under way, then lets the database go. */
   close(): Promise<void>;
@@ -40,6 +43,8 @@ export interface StoresOptions {
   /** `sqlite:`, `file:`, `postgres:` or `postgresql:`; null is a SQLite file in `dataDir`. */
   readonly databaseUrl: string | null;
   readonly dataDir: string;
+  /** The ClickHouse server that keeps the traces; null or absent: the database does. */
+  readonly traces?: ClickHouseLocation | null;
   readonly log: { warn(facts: object, event: string): void };
   /** Opens the bodies that spans point into; who reads or forgets no spans of exports needs none. */
   readonly bodies?: BodyReader;

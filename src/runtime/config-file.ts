@@ -52,11 +52,23 @@ const proxy = z.string().superRefine((text, context) => {
 /** Most days that something can be kept by name; longer is for ever. */
 export const MOST_RETENTION_DAYS = 36_500;
 
-/** The name of a store, or what is to be said of it. Which one it is `database_url` says. */
+/** The name of a store, or what is to be said of it: `clickhouse`, or whatever else for the database. */
 const traceStore = z.union([
   z.string(),
-  z.looseObject({ retention_days: z.int().min(0).max(MOST_RETENTION_DAYS).optional() }),
+  z.looseObject({
+    type: z.string().optional(),
+    url: z.string().optional(),
+    database: z.string().optional(),
+    retention_days: z.int().min(0).max(MOST_RETENTION_DAYS).optional(),
+  }),
 ]);
+
+/** What the file says of where traces are kept; null where it is silent. */
+export interface TraceStoreSection {
+  readonly type: string | null;
+  readonly url: string | null;
+  readonly database: string | null;
+}
 
 /** What the file may say. Keys we do not know are left alone: one file serves several programs. */
 const generalSettings = z.looseObject({
@@ -118,6 +130,7 @@ export interface FileSettings {
   readonly catalogDailyLimit: number | null;
   readonly trustedProxies: readonly string[] | null;
   readonly retentionDays: number | null;
+  readonly traceStore: TraceStoreSection;
   readonly capturePrompts: boolean | null;
   readonly responseIdSecurity: boolean | null;
   readonly batchPollingSeconds: number | null;
@@ -201,6 +214,7 @@ export function readConfigFile(file: string, env: NodeJS.ProcessEnv): FileSettin
     fileLimits: { file: megabytes(general?.max_file_size_mb), batchFile: megabytes(general?.max_batch_file_size_mb) },
     catalogDailyLimit: general?.catalog_daily_limit ?? null,
     retentionDays: retentionIn(general?.tracing?.store),
+    traceStore: traceStoreIn(general?.tracing?.store),
     trustedProxies: general?.trusted_proxies ?? null,
     capturePrompts: general?.store_prompts_in_spend_logs ?? null,
     responseIdSecurity:
@@ -288,3 +302,8 @@ function resolveReferences(value: unknown, path: Path, lookUp: (path: Path, name
 
 const retentionIn = (store: z.infer<typeof traceStore> | undefined): number | null =>
   typeof store === 'object' ? (store.retention_days ?? null) : null;
+
+function traceStoreIn(store: z.infer<typeof traceStore> | undefined): TraceStoreSection {
+  const { type, url, database } = typeof store === 'object' ? store : { type: store };
+  return { type: type ?? null, url: url ?? null, database: database ?? null };
+}

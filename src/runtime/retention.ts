@@ -4,7 +4,7 @@ import type { Log } from './log.ts';
 const DAY_MS = 86_400_000;
 /** From one round to the next. */
 const ROUND_MS = 600_000;
-/** How much goes in one step, and the pause after it in which others are served. */
+/** How much goes in one step where nobody says otherwise, and the pause after it in which others are served. */
 const STEP = 100;
 const PAUSE_MS = 100;
 
@@ -21,6 +21,7 @@ export interface Retention {
 export function createRetention({
   what,
   days,
+  stepSize = STEP,
   forget,
   clock,
   log,
@@ -29,6 +30,8 @@ export function createRetention({
   readonly what: string;
   /** Age at which something goes, by its beginning; zero keeps everything. */
   readonly days: number;
+  /** How much goes in one step. */
+  readonly stepSize?: number;
   /** Removes at most so many that began before, Unix milliseconds; resolves to how many. */
   readonly forget: (beforeMs: number, most: number) => Promise<number>;
   readonly clock: Clock;
@@ -49,9 +52,9 @@ export function createRetention({
 
   async function work(): Promise<void> {
     try {
-      const count = await forget(clock.now().getTime() - days * DAY_MS, STEP);
+      const count = await forget(clock.now().getTime() - days * DAY_MS, stepSize);
       removed += count;
-      if (count === STEP) return next(PAUSE_MS);
+      if (count === stepSize) return next(PAUSE_MS);
       if (removed > 0) log.info({ [what]: removed, days }, `old ${what} were removed`);
     } catch (error) {
       log.warn({ err: error }, `old ${what} could not be removed; trying again`);

@@ -5,6 +5,7 @@ import type { KeySmith } from '../domain/keys/virtual-key.ts';
 import { Secret } from '../domain/secret.ts';
 import type { FileLimits } from '../domain/upstream-objects/file-limits.ts';
 import { type BillingSettings, readBilling } from './billing-settings.ts';
+import { type ClickHouseSettings, readClickHouse } from './clickhouse-settings.ts';
 import { proxyFault, trustsEveryone } from './client-network.ts';
 import {
   ConfigError,
@@ -29,6 +30,8 @@ export interface Settings {
   readonly dataDir: string;
   /** Null keeps an SQLite file in the data folder. */
   readonly databaseUrl: string | null;
+  /** The ClickHouse server that keeps the traces; null keeps them in the database. */
+  readonly clickHouse: ClickHouseSettings | null;
   /** Forces an SQLite driver; null takes `sqlite3` where it is installed. */
   readonly sqliteDriver: 'sqlite3' | 'node:sqlite' | null;
   readonly masterKey: Secret;
@@ -97,6 +100,7 @@ const SILENT_FILE: FileSettings = {
   fileLimits: { file: null, batchFile: null },
   catalogDailyLimit: null,
   retentionDays: null,
+  traceStore: { type: null, url: null, database: null },
   trustedProxies: null,
   capturePrompts: null,
   responseIdSecurity: null,
@@ -180,6 +184,10 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, sm
   warnings.push(...file.deployments.map((one) => oddityOf(one, env)).filter((oddity) => oddity !== null));
   const otlp = readOtlp(env, (fault) => faults.push(fault));
   const otlpExport = readOtlpExport(env, file.otlpExport, (fault) => faults.push(fault));
+  const clickHouse = readClickHouse(env, file.traceStore, {
+    fault: (fault) => faults.push(fault),
+    warn: (warning) => warnings.push(warning),
+  });
   const billing = readBilling(env, file, (fault) => faults.push(fault));
   if (billing.secretKey !== null && billing.publicUrl === null && !LOOPBACK.has(host))
     warnings.push('Access is sold, but PROXY_BASE_URL is not set: buyers are sent back to the address listened on.');
@@ -195,6 +203,7 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, sm
     port,
     dataDir,
     databaseUrl: env['DATABASE_URL'] || file.databaseUrl,
+    clickHouse,
     sqliteDriver: sqliteDriver === 'auto' ? null : sqliteDriver,
     masterKey: kept.key,
     masterKeySource: kept.source,

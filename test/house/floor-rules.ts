@@ -21,10 +21,10 @@ const FLOORS: Readonly<Record<string, Floor>> = {
   wire: { rule: 'Foreign formats see the domain only.', from: WIRE, floors: [DOMAIN], libraries: [] },
   gateway: { rule: 'The engine is pure over the ports of the domain.', from: GATEWAY, floors: [DOMAIN], libraries: [] },
   persistence: {
-    rule: 'The database room sees the domain and is the only one that knows the ORM.',
+    rule: 'The database room sees the domain and is the only one that knows the ORM, and ClickHouse.',
     from: '^src/persistence/',
     floors: [DOMAIN],
-    libraries: ['@mikro-orm/[^/]+', 'kysely', 'sqlite3', 'node:*'],
+    libraries: ['@clickhouse/client', '@mikro-orm/[^/]+', 'kysely', 'sqlite3', 'node:*'],
   },
   providers: {
     rule: 'Providers see the domain and the formats; the HTTP client is passed in, Stripe brings its own, AWS is signed for.',

@@ -13,5 +13,6 @@ const spans = Array.from({ length: 700 }, (_, position) => aSpan({ spanId: spanI
 await stores.traces.ingest([{ owner: TEAM_KEY, spans }]);
 await stores.traces.ingestExport(TEAM_KEY, anExport(2, 'in a body'));
 await stores.calls.append([stores.calls.keep(A_CALL)]);
+await stores.callSpans?.append([stores.callSpans.keep(A_CALL)]);
 process.stdout.write('stored\n');
 setInterval(() => {}, 60_000);

@@ -2,9 +2,24 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { sql } from 'kysely';
+import type { ExportBody } from '../../src/domain/traces/packed.ts';
 import type { Database } from '../../src/persistence/database.ts';
+import { SpanEntity } from '../../src/persistence/entities/span.ts';
+import { TraceSummaryEntity } from '../../src/persistence/entities/trace-summary.ts';
 import { openDatabase, openStores } from '../../src/persistence/orm.ts';
+import { everyColumn, rowTable } from '../../src/persistence/rows.ts';
 import type { Stores, StoresOptions } from '../../src/persistence/stores.ts';
+import type { Tables } from '../../src/persistence/tables.ts';
+
+interface KeptBody extends Pick<ExportBody, 'compression' | 'bytes'> {
+  readonly heldBy: number;
+}
+
+/** What a kept body says. */
+export const openedBody = ({ compression, bytes }: Pick<ExportBody, 'compression' | 'bytes'>): string =>
+  (compression === 'gzip' ? gunzipSync(bytes) : zstdDecompressSync(bytes)).toString('latin1');
 
 /** A database of one engine, for one suite. */
 export interface ScratchDatabase {
@@ -15,6 +30,10 @@ export interface ScratchDatabase {
   openBare(): Promise<Database>;
   /** Empties every table. */
   clear(): Promise<void>;
+  /** The bodies of exports that are kept, in the order in which they came, and how many spans point into each. */
+  keptBodies(): Promise<readonly KeptBody[]>;
+  /** Every value of every row of the traces, bodies opened, as one text. */
+  everything(): Promise<string>;
   /** Makes every writer wait until the returned function is called. */
   holdWriters(): Promise<() => Promise<void>>;
   /** Closes whatever was opened and removes it. */
@@ -22,7 +41,7 @@ export interface ScratchDatabase {
 }
 
 export interface Engine {
-  readonly name: Stores['engine'];
+  readonly name: Stores['engine'] | 'clickhouse';
   /** Null when the machine has it, else what is missing. */
   readonly missing: string | null;
   create(): Promise<ScratchDatabase>;
@@ -43,6 +62,13 @@ function scratchOver(options: StoresOptions, dispose: () => Promise<void>): Scra
     return database;
   }
   let bare: Promise<Database> | null = null;
+  async function keptBodies(): Promise<readonly KeptBody[]> {
+    bare ??= openBare();
+    const { rows } = await sql<{ held_by: number; compression: 'gzip' | 'zstd'; bytes: Uint8Array }>`
+      select held_by, compression, bytes from export_body order by body_no
+    `.execute((await bare).orm.em.fork().getKysely<Tables>());
+    return rows.map(({ held_by: heldBy, compression, bytes }) => ({ heldBy, compression, bytes }));
+  }
   return {
     options,
     async clear() {
@@ -56,6 +82,19 @@ function scratchOver(options: StoresOptions, dispose: () => Promise<void>): Scra
       return stores;
     },
     openBare,
+    keptBodies,
+    async everything() {
+      bare ??= openBare();
+      const { orm } = await bare;
+      const db = orm.em.fork().getKysely<Tables>();
+      const summaries = everyColumn(rowTable(orm, 'trace_summary', TraceSummaryEntity));
+      const spans = everyColumn(rowTable(orm, 'span', SpanEntity));
+      const rows = [
+        ...(await db.selectFrom('trace_summary').select(summaries).execute()),
+        ...(await db.selectFrom('span').select(spans).execute()),
+      ];
+      return [...rows.map((row) => JSON.stringify(row)), ...(await keptBodies()).map(openedBody)].join('\n');
+    },
     async holdWriters() {
       const { orm, flavour } = await openBare();
       const em = orm.em.fork();

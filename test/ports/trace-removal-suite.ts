@@ -1,13 +1,6 @@
-import { gunzipSync, zstdDecompressSync } from 'node:zlib';
-import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { DEFAULT_OTLP_LIMITS } from '../../src/domain/traces/otlp-limits.ts';
 import type { TraceKey, TraceStore } from '../../src/domain/traces/store.ts';
-import type { Database } from '../../src/persistence/database.ts';
-import { SpanEntity } from '../../src/persistence/entities/span.ts';
-import { TraceSummaryEntity } from '../../src/persistence/entities/trace-summary.ts';
-import { everyColumn, rowTable } from '../../src/persistence/rows.ts';
-import type { Tables } from '../../src/persistence/tables.ts';
 import { traceRefOf } from '../../src/persistence/trace-ref.ts';
 import { packExport } from '../../src/trace-packing.ts';
 import { aTracePacker } from '../support/trace-packer.ts';
@@ -68,13 +61,11 @@ const keyOf = (trace: number, owner = TEAM_KEY): TraceKey => ({
 export function traceRemovalSuite(engine: Engine): void {
   describe.skipIf(engine.missing !== null)(`TraceStore on ${engine.name}: removal and redaction`, () => {
     let scratch: ScratchDatabase;
-    let bare: Database;
     let traces: TraceStore;
     const bodies = aTracePacker();
     beforeAll(async () => {
       scratch = await engine.create();
       traces = (await scratch.open({ bodies })).traces;
-      bare = await scratch.openBare();
     });
     afterEach(() => scratch.clear());
     afterAll(async () => {
@@ -82,29 +73,8 @@ export function traceRemovalSuite(engine: Engine): void {
       await bodies.close();
     });
 
-    /** Every value of every row of the traces, bodies opened, as one text. */
-    async function everything(): Promise<string> {
-      const { orm } = bare;
-      const db = orm.em.fork().getKysely<Tables>();
-      const summaries = everyColumn(rowTable(orm, 'trace_summary', TraceSummaryEntity));
-      const spans = everyColumn(rowTable(orm, 'span', SpanEntity));
-      const rows = [
-        ...(await db.selectFrom('trace_summary').select(summaries).execute()),
-        ...(await db.selectFrom('span').select(spans).execute()),
-      ];
-      const kept = await db.selectFrom('export_body').select(['compression', 'bytes']).execute();
-      const opened = kept.map(({ compression, bytes }) =>
-        (compression === 'gzip' ? gunzipSync(bytes) : zstdDecompressSync(bytes)).toString('latin1'),
-      );
-      const texts = [...rows.map((row) => JSON.stringify(row)), ...opened];
-      return texts.join('\n');
-    }
-    const heldBy = async (): Promise<readonly number[]> => {
-      const { rows } = await sql<{ held_by: number }>`select held_by from export_body order by body_no`.execute(
-        bare.orm.em.fork().getKysely<never>(),
-      );
-      return rows.map(({ held_by: held }) => held);
-    };
+    const everything = (): Promise<string> => scratch.everything();
+    const heldBy = async (): Promise<readonly number[]> => (await scratch.keptBodies()).map((body) => body.heldBy);
     const own = aSpan({
       spanId: spanId(9),
       gateway: true,

@@ -1,4 +1,4 @@
-import { ENGINES } from './engines.ts';
+import { TRACE_ENGINES } from './clickhouse-engine.ts';
 import { traceSearchSuite } from './trace-search-suite.ts';
 
-for (const engine of ENGINES) traceSearchSuite(engine);
+for (const engine of TRACE_ENGINES) traceSearchSuite(engine);

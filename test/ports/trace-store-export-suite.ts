@@ -1,13 +1,10 @@
 import { gunzipSync, gzipSync, zstdDecompressSync } from 'node:zlib';
-import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Owner } from '../../src/domain/caller.ts';
 import type { PackedExport, SentExport } from '../../src/domain/traces/packed.ts';
 import type { Span } from '../../src/domain/traces/span.ts';
 import type { TraceStore } from '../../src/domain/traces/store.ts';
 import type { TraceSummary, TraceWindow } from '../../src/domain/traces/trace.ts';
-import type { Database } from '../../src/persistence/database.ts';
-import type { Tables } from '../../src/persistence/tables.ts';
 import { traceRefOf } from '../../src/persistence/trace-ref.ts';
 import { packExport } from '../../src/trace-packing.ts';
 import { DEFAULT_OTLP_LIMITS } from '../../src/domain/traces/otlp-limits.ts';
@@ -91,13 +88,11 @@ const keyOf = (trace: number, owner: Owner = TEAM_KEY) => ({
 export function traceStoreExportSuite(engine: Engine): void {
   describe.skipIf(engine.missing !== null)(`TraceStore on ${engine.name}, exports`, () => {
     let scratch: ScratchDatabase;
-    let bare: Database;
     let traces: TraceStore;
     const bodies = aTracePacker();
     beforeAll(async () => {
       scratch = await engine.create();
       traces = (await scratch.open({ bodies })).traces;
-      bare = await scratch.openBare();
     });
     afterEach(() => scratch.clear());
     afterAll(async () => {
@@ -109,10 +104,7 @@ export function traceStoreExportSuite(engine: Engine): void {
       traces.ingestExport(owner, packed(sent));
     /** How many spans hold each kept body, and what is in it. */
     async function kept() {
-      const { rows } = await sql<{ held_by: number; compression: string; bytes: Uint8Array }>`
-        select held_by, compression, bytes from export_body order by body_no
-      `.execute(bare.orm.em.fork().getKysely<Tables>());
-      return rows.map(({ held_by: heldBy, compression, bytes }) => ({
+      return (await scratch.keptBodies()).map(({ heldBy, compression, bytes }) => ({
         heldBy,
         text: (compression === 'gzip' ? gunzipSync(bytes) : zstdDecompressSync(bytes)).toString('latin1'),
       }));

@@ -1,4 +1,4 @@
-import { ENGINES } from './engines.ts';
+import { TRACE_ENGINES } from './clickhouse-engine.ts';
 import { traceRemovalSuite } from './trace-removal-suite.ts';
 import { traceStoreExportSuite } from './trace-store-export-suite.ts';
 import { traceStoreFactsSuite } from './trace-store-facts-suite.ts';
@@ -6,7 +6,7 @@ import { traceStoreLoadSuite } from './trace-store-load-suite.ts';
 import { traceStorePagesSuite } from './trace-store-pages-suite.ts';
 import { traceStoreSuite } from './trace-store-suite.ts';
 
-for (const engine of ENGINES) {
+for (const engine of TRACE_ENGINES) {
   traceStoreSuite(engine);
   traceStoreExportSuite(engine);
   traceStoreFactsSuite(engine);

@@ -16,10 +16,13 @@ export interface KeptSpan {
 }
 
 /**
- * Spans of one trace as text: a JSON list with a list for each span, in the order of `SPAN_ROW_MEMBERS`. Made
- * where spans are read, which may be another thread, and stored by any engine without anybody looking into it.
+ * Spans of one trace as text: a JSON list with a list for each span, in the order of `SPAN_ROW_MEMBERS`, each on a line
+ * of its own. Made where spans are read, which may be another thread, and stored by any engine without anybody looking
+ * into it.
  */
 export type SpanRows = string & { readonly spanRows: true };
+
+const NEXT_ROW = ',\n';
 
 /** The names of a row's values, in their order. All but the trace id, which the trace of the row knows. */
 export const SPAN_ROW_MEMBERS = [
@@ -84,7 +87,7 @@ type Row = readonly [
 
 /** Throws InvalidInput for a time or an amount that no store holds. */
 export function spanRows(spans: readonly KeptSpan[]): SpanRows {
-  return `[${spans.map(rowText).join(',')}]` as SpanRows;
+  return `[${spans.map(rowText).join(NEXT_ROW)}]` as SpanRows;
 }
 
 const rowText = (span: KeptSpan): string => JSON.stringify(rowOf(span));
@@ -96,8 +99,8 @@ export function spanRowsAndEnds(spans: readonly KeptSpan[]): {
 } {
   const texts = spans.map(rowText);
   let end = 0;
-  const ends = texts.map((text) => (end += text.length + 1) - 1);
-  return { rows: `[${texts.join(',')}]` as SpanRows, ends };
+  const ends = texts.map((text) => (end += text.length + NEXT_ROW.length) - NEXT_ROW.length);
+  return { rows: `[${texts.join(NEXT_ROW)}]` as SpanRows, ends };
 }
 
 const NO_ESTIMATE = 'null';
@@ -114,6 +117,11 @@ export function withEstimates(
     from = end;
   }
   return (text + rows.slice(from)) as SpanRows;
+}
+
+/** The list of each span, as text. JSON escapes every line break, so that none can be inside of a row. */
+export function rowTexts(rows: SpanRows): readonly string[] {
+  return rows === '[]' ? [] : rows.slice(1, -1).split(NEXT_ROW);
 }
 
 function rowOf({ head, payload }: KeptSpan): Row {

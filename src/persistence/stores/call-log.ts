@@ -194,12 +194,13 @@ export function createCallLog(
 
   return {
     async write(calls) {
-      const segments = await segmentsOf(calls);
-      await inFlight.run(() =>
-        transaction(orm, async (db) => {
+      // All of it is under way: a database that closes waits for what is being packed, too.
+      await inFlight.run(async () => {
+        const segments = await segmentsOf(calls);
+        await transaction(orm, async (db) => {
           for (const segment of segments) await insertSegment(db, flavour, segment);
-        }),
-      );
+        });
+      });
       backlog += calls.length;
     },
     backlog: () => backlog,

@@ -117,7 +117,7 @@ export function createCallStore(
 }
 
 /** Throws InvalidInput for what no store holds: found here, it holds up no call that waits with it. */
-function refuseUnsound({ spend, span }: CallRecord): void {
+export function refuseUnsound({ spend, span }: CallRecord): void {
   const { usage, startedAt, endedAt, firstByteAt } = spend;
   const sound =
     isWhole(span.inputTokens) &&

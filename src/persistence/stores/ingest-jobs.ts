@@ -23,7 +23,8 @@ export interface IngestJob extends Weight {
   readonly begins: boolean;
 }
 
-function jobOf(parts: readonly IngestPart[], body: ExportBody | null, begins: boolean): IngestJob {
+/** One call of these parts; `begins`: every span begins a trace of its own. */
+export function jobOf(parts: readonly IngestPart[], body: ExportBody | null, begins: boolean): IngestJob {
   const rows = parts.reduce((total, { spanIds }) => total + spanIds.length, 0);
   const bytes = parts.reduce((total, part) => total + part.rows.length, body?.bytes.length ?? 0);
   return { parts, body, begins, rows, bytes };

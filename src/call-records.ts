@@ -1,0 +1,97 @@
+import type { CallRecord, CallStore, KeptCall } from './domain/calls/call-record.ts';
+import { InvalidInput, Unavailable } from './domain/errors.ts';
+import type { TraceSummary } from './domain/traces/trace.ts';
+import type { Log } from './runtime/log.ts';
+import { createUnfolding, type Unfolding } from './runtime/unfolding.ts';
+import { createWriteBehind, type WriteBehind } from './runtime/write-behind.ts';
+
+/** What calls leave behind, on its way to wherever it is kept. */
+export interface CallRecords
+  extends Pick<WriteBehind<CallRecord>, 'flush' | 'caughtUp' | 'waiting'>, Pick<Unfolding, 'start' | 'stop'> {
+  /** Takes a record; never waits and never throws. */
+  record(call: CallRecord): void;
+}
+
+/** A store, what waits for it, and what is unfolded in it. */
+interface Lane {
+  readonly store: CallStore;
+  readonly queue: WriteBehind<KeptCall>;
+  readonly unfolding: Unfolding;
+}
+
+/**
+ * Hands every record to each store that wants it. Each has a queue of its own: what is behind a store that is away
+ * waits for it, and nothing else does.
+ */
+export function createCallRecords({
+  stores,
+  changed,
+  log,
+}: {
+  readonly stores: readonly CallStore[];
+  /** Hears of the traces that a commit changed, to be asked for when somebody wants to know. */
+  readonly changed: (summaries: () => Promise<readonly TraceSummary[]>) => Promise<void>;
+  readonly log: Log;
+}): CallRecords {
+  let refusedRecords = 0;
+  const setAside = (callId: string, traceId: string, error: unknown): void => {
+    refusedRecords += 1;
+    const facts = { err: error, callId, traceId, refused: refusedRecords };
+    log.error(facts, 'the record of a call was set aside: the store cannot take it');
+  };
+
+  function laneOf(store: CallStore): Lane {
+    const unfolding = createUnfolding({ store, log });
+    /** The calls are committed: what fails from here on must not commit them again. */
+    async function afterCommit(calls: number, summaries: () => Promise<readonly TraceSummary[]>): Promise<void> {
+      try {
+        await changed(summaries);
+        await unfolding.committed(calls);
+      } catch (error) {
+        log.warn({ err: error, calls }, 'calls are committed, but could not be unfolded or told of');
+      }
+    }
+    const queue = createWriteBehind<KeptCall>({
+      async commit(calls) {
+        await afterCommit(calls.length, await store.append(calls));
+      },
+      faultOf(error) {
+        if (error instanceof Unavailable) return 'store';
+        return error instanceof InvalidInput ? 'record' : 'either';
+      },
+      failed: (error, waiting) =>
+        log.error({ err: error, waiting }, 'gateway records could not be committed; trying again'),
+      dropped: (count) => log.error({ count }, 'gateway records were lost: the store stayed away too long'),
+      refused: ({ callId, traceId }, error) => setAside(callId, traceId, error),
+    });
+    return { store, queue, unfolding };
+  }
+
+  const lanes = stores.map(laneOf);
+  return {
+    record(call) {
+      for (const { store, queue } of lanes) {
+        try {
+          queue.push(store.keep(call));
+        } catch (error) {
+          setAside(call.spend.callId, call.spend.traceId, error);
+        }
+      }
+    },
+    async flush() {
+      const ends = await Promise.allSettled(lanes.map(({ queue }) => queue.flush()));
+      const failure = ends.find((end) => end.status === 'rejected');
+      if (failure) throw failure.reason;
+    },
+    async caughtUp(withinMs) {
+      await Promise.all(lanes.map(({ queue }) => queue.caughtUp(withinMs)));
+    },
+    waiting: () => lanes.reduce((total, { queue }) => total + queue.waiting(), 0),
+    start() {
+      for (const { unfolding } of lanes) unfolding.start();
+    },
+    async stop() {
+      await Promise.all(lanes.map(({ unfolding }) => unfolding.stop()));
+    },
+  };
+}

@@ -1,0 +1,95 @@
+import type { BodyReader, ExportBody } from '../../domain/traces/packed.ts';
+import type { ClickHouse } from './client.ts';
+import { listOf, type Thoroughness } from './statements.ts';
+import { inLots } from './trace-lookup.ts';
+import { BODY_COLUMNS } from './trace-tables.ts';
+
+/** What is known of a body without opening it. */
+interface BodyRow {
+  readonly body_id: string;
+  /** The traces in it. */
+  readonly trace_ids: readonly string[];
+}
+
+interface WholeRow extends BodyRow {
+  readonly arrived: string;
+  readonly version: string;
+  readonly format: ExportBody['format'];
+  readonly compression: ExportBody['compression'];
+  readonly base64: string;
+}
+
+/**
+ * Takes out of bodies what no span points into any more: the whole body, or the traces that are gone. Nobody is kept
+ * from doing the same at the same moment, so each looks again after it wrote: whoever writes last sees everything.
+ */
+export function createBodyRelease(server: ClickHouse, bodies: BodyReader | undefined) {
+  /** The traces that still have spans in these bodies, by body. */
+  async function holdersOf(rows: readonly BodyRow[]): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+    const ids = new Set(rows.map(({ body_id: id }) => id));
+    const found = await inLots(
+      rows.flatMap(({ trace_ids: traceIds }) => traceIds),
+      (traceIds) =>
+        server.rows<{ trace_id: string; body_id: string }>(
+          `select distinct trace_id, body_id from span final where trace_id in {traceIds:Array(String)} and body_id != ''`,
+          { traceIds },
+        ),
+    );
+    const holders = new Map<string, Set<string>>([...ids].map((id) => [id, new Set<string>()]));
+    for (const { trace_id: traceId, body_id: id } of found) holders.get(id)?.add(traceId);
+    return holders;
+  }
+
+  /** Deletes bodies, or all versions of a body before one. */
+  async function drop(condition: string, how: Thoroughness): Promise<void> {
+    await server.run(
+      how === 'masked'
+        ? `delete from export_body where ${condition}`
+        : `alter table export_body delete where ${condition} settings mutations_sync = 1`,
+    );
+  }
+
+  async function rewrite(bodyId: string, holders: ReadonlySet<string>, how: Thoroughness): Promise<void> {
+    const [row] = await server.rows<WholeRow>(
+      `select body_id, arrived, version, trace_ids, format, compression, base64Encode(bytes) as base64
+       from export_body final where body_id = {id:String}`,
+      { id: bodyId },
+    );
+    if (row === undefined) return;
+    if (bodies === undefined) throw new Error('The store was opened without a reader of bodies.');
+    const gone = row.trace_ids.filter((traceId) => !holders.has(traceId));
+    const kept = row.trace_ids.filter((traceId) => holders.has(traceId));
+    const body = { format: row.format, compression: row.compression, bytes: Buffer.from(row.base64, 'base64') };
+    const { format, compression, bytes } = await bodies.without(body, gone);
+    const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+    // The time tells two versions apart that were made of the same one.
+    const version = Math.max(Number(row.version) + 1, Date.now() * 1_000);
+    await server.insert('export_body', BODY_COLUMNS, [
+      JSON.stringify([bodyId, row.arrived, version, kept, format, compression, base64]),
+    ]);
+    await drop(`body_id in ${listOf([bodyId])} and version < ${version}`, how);
+  }
+
+  return async function release(bodyIds: readonly string[], how: Thoroughness): Promise<void> {
+    const rows = await inLots(bodyIds, (ids) =>
+      server.rows<BodyRow>('select body_id, trace_ids from export_body final where body_id in {ids:Array(String)}', {
+        ids,
+      }),
+    );
+    if (rows.length === 0) return;
+    const holders = await holdersOf(rows);
+    const unheld: string[] = [];
+    const shared: string[] = [];
+    for (const { body_id: id, trace_ids: traceIds } of rows) {
+      const of = holders.get(id);
+      if (of === undefined || of.size === 0) unheld.push(id);
+      else if (traceIds.some((traceId) => !of.has(traceId))) shared.push(id);
+    }
+    for (const id of shared) await rewrite(id, holders.get(id) ?? new Set(), how);
+    await inLots(unheld, async (ids) => {
+      await drop(`body_id in ${listOf(ids)}`, how);
+      return [];
+    });
+    if (shared.length > 0) await release(shared, how);
+  };
+}

@@ -1,0 +1,225 @@
+import { randomBytes } from 'node:crypto';
+import { storable } from '../../domain/storable.ts';
+import type { BodyReader, ExportBody } from '../../domain/traces/packed.ts';
+import { mayTellAgain, withCallsCountedOnce } from '../../domain/traces/recount.ts';
+import type { SpanHead } from '../../domain/traces/span.ts';
+import { rowTexts } from '../../domain/traces/span-rows.ts';
+import { addTally, tallyOf, type TraceIdentity, type TraceSummary } from '../../domain/traces/trace.ts';
+import { columnNames, encodeRow } from '../rows.ts';
+import { type IngestJob, type IngestPart, newParts } from '../stores/ingest-jobs.ts';
+import { emptySummaryRow, summaryRowOf } from '../stores/summary-rows.ts';
+import type { ClickHouse } from './client.ts';
+import { spansByRef } from './spans-by-ref.ts';
+import { inLots, knownSummaries } from './trace-lookup.ts';
+import {
+  BODY_COLUMNS,
+  type ClickHouseTables,
+  LISTED_PREFIX,
+  rowWith,
+  SPAN_PREFIX,
+  SUMMARY_PREFIX,
+} from './trace-tables.ts';
+
+const NS_PER_MS = 1_000_000n;
+
+/** A trace that a commit touches. */
+interface Touched {
+  readonly identity: TraceIdentity;
+  /** As it was summed up before; null when it is new, or was left unfinished. */
+  readonly before: TraceSummary | null;
+  /** Its spans as they were stored before. */
+  readonly stored: number;
+  readonly fresh: readonly IngestPart[];
+}
+
+/** A trace after a commit, and where it no longer stands in the list by time, Unix milliseconds. */
+interface Grown {
+  readonly summary: TraceSummary;
+  readonly leaves: readonly number[];
+}
+
+const startMsOf = ({ startNs }: Pick<TraceSummary, 'startNs'>): number => Number(startNs / NS_PER_MS);
+const sizeOf = (parts: readonly IngestPart[]): number =>
+  parts.reduce((total, { spanIds }) => total + spanIds.length, 0);
+
+/** Counts up, and is the time when it can be. */
+function microseconds(): () => number {
+  let last = 0;
+  return () => (last = Math.max(last + 1, Date.now() * 1_000));
+}
+
+/** Sorted by when they came, and unlike any other process's. */
+const bodyIdAt = (arrived: number): string =>
+  `${arrived.toString(16).padStart(16, '0')}${randomBytes(8).toString('hex')}`;
+
+function bodyRow(
+  { format, compression, bytes }: ExportBody,
+  about: { readonly bodyId: string; readonly arrived: number; readonly parts: readonly IngestPart[] },
+): string {
+  const traceIds = about.parts.map(({ identity }) => storable(identity.traceId));
+  const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+  return JSON.stringify([about.bodyId, about.arrived, 0, traceIds, format, compression, base64]);
+}
+
+/**
+ * Commits jobs together. There are no transactions here, so the order tells what is true: bodies, then the spans in one
+ * insert, which is all or nothing, then the summaries that make a trace seen. What is counted afterwards is what is
+ * stored: a trace that another process grew at the same moment, or that a killed one left without its summary, is
+ * summed up anew from its spans. The summary of more spans wins, whoever writes last.
+ */
+export function createClickHouseIngest(
+  server: ClickHouse,
+  tables: ClickHouseTables,
+  bodies: BodyReader | undefined,
+): (jobs: readonly IngestJob[]) => Promise<readonly (readonly TraceSummary[])[]> {
+  const now = microseconds();
+  const spanColumns = [...SPAN_PREFIX, ...columnNames(tables.span)];
+  const summaryColumns = [...SUMMARY_PREFIX, ...columnNames(tables.summary)];
+  const listedColumns = [...LISTED_PREFIX, ...columnNames(tables.summary)];
+
+  /** The spans of these traces that are stored, by trace ref. */
+  async function storedSpans(traceIds: Iterable<string>): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+    const rows = await inLots(traceIds, (ids) =>
+      server.rows<{ trace_ref: string; span_ids: readonly string[] }>(
+        `select trace_ref, groupUniqArray(span_id) as span_ids from span
+         where trace_id in {ids:Array(String)} group by trace_ref`,
+        { ids },
+      ),
+    );
+    return new Map(rows.map(({ trace_ref: ref, span_ids: ids }) => [ref, new Set(ids)]));
+  }
+
+  async function countSpans(traceIds: Iterable<string>): Promise<ReadonlyMap<string, number>> {
+    const rows = await inLots(traceIds, (ids) =>
+      server.rows<{ trace_ref: string; spans: string }>(
+        `select trace_ref, uniqExact(span_id) as spans from span
+         where trace_id in {ids:Array(String)} group by trace_ref`,
+        { ids },
+      ),
+    );
+    return new Map(rows.map(({ trace_ref: ref, spans }) => [ref, Number(spans)]));
+  }
+
+  /** What is to be done for each trace of the jobs, by ref, and what is new of each job. */
+  async function lookUp(jobs: readonly IngestJob[]) {
+    const identities = new Map(jobs.flatMap(({ parts }) => parts.map(({ identity }) => [identity.traceRef, identity])));
+    const stored = await storedSpans([...identities.values()].map(({ traceId }) => storable(traceId)));
+    const known = [...identities.values()].filter(({ traceRef }) => stored.has(traceRef));
+    const summaries = await knownSummaries(
+      server,
+      tables,
+      known.map(({ traceId }) => storable(traceId)),
+    );
+    const fresh = newParts(jobs, new Map(known.map(({ traceRef: ref }) => [ref, stored.get(ref) ?? new Set()])));
+    const freshOf = Map.groupBy(fresh.flat(), ({ identity }) => identity.traceRef);
+    const touched = [...identities].map(([ref, identity]): Touched => ({
+      identity,
+      before: summaries.get(ref) ?? null,
+      stored: stored.get(ref)?.size ?? 0,
+      fresh: freshOf.get(ref) ?? [],
+    }));
+    return {
+      fresh,
+      touched: touched.filter((trace) => trace.fresh.length > 0 || (trace.before?.spanCount ?? 0) !== trace.stored),
+    };
+  }
+
+  /** A body without traces it brings nothing new of: who removes one of those would not find it here. */
+  async function onlyNew(
+    sent: readonly IngestPart[],
+    body: ExportBody,
+    fresh: readonly IngestPart[],
+  ): Promise<ExportBody> {
+    const held = new Set(fresh.map(({ identity }) => identity.traceId));
+    const known = sent.flatMap(({ identity: { traceId } }) => (held.has(traceId) ? [] : [traceId]));
+    if (known.length === 0) return body;
+    if (bodies === undefined) throw new Error('The store was opened without a reader of bodies.');
+    return bodies.without(body, known);
+  }
+
+  /** Stores what is new of each job: all bodies in one insert, then all spans in one. */
+  async function storeSpans(
+    jobs: readonly IngestJob[],
+    fresh: readonly (readonly IngestPart[])[],
+    arrived: number,
+  ): Promise<void> {
+    const bodyRows: string[] = [];
+    const spans: string[] = [];
+    for (const [position, parts] of fresh.entries()) {
+      const body = jobs[position]?.body ?? null;
+      const bodyId = body === null || parts.length === 0 ? '' : bodyIdAt(arrived);
+      if (body !== null && bodyId !== '')
+        bodyRows.push(bodyRow(await onlyNew(jobs[position]?.parts ?? [], body, parts), { bodyId, arrived, parts }));
+      for (const { identity, rows } of parts) {
+        const { traceId, traceRef, owner } = identity;
+        const prefix = [storable(traceId), traceRef, storable(owner.teamId), storable(owner.keyHash), arrived, bodyId];
+        for (const row of rowTexts(rows)) spans.push(rowWith(prefix, row));
+      }
+    }
+    if (bodyRows.length > 0) await server.insert('export_body', BODY_COLUMNS, bodyRows);
+    if (spans.length > 0) await server.insert('span', spanColumns, spans);
+  }
+
+  const spansOf = async (identity: TraceIdentity): Promise<readonly SpanHead[]> =>
+    (await spansByRef(server, tables, [identity])).get(identity.traceRef) ?? [];
+
+  /** A trace summed up from all of its spans that are stored. */
+  async function sumUp({ identity, before }: Touched): Promise<Grown> {
+    const heads = await spansOf(identity);
+    const summary = addTally(null, identity, tallyOf(heads));
+    // Another process may have listed it, or be about to, where any of its spans begins.
+    const starts = new Set(heads.map(startMsOf));
+    starts.delete(startMsOf(summary));
+    return { summary: { ...summary, redactedAt: before?.redactedAt ?? null }, leaves: [...starts] };
+  }
+
+  async function grow(trace: Touched, count: number): Promise<Grown> {
+    const { identity, before, stored, fresh } = trace;
+    if ((before?.spanCount ?? 0) !== stored || stored + sizeOf(fresh) !== count) return sumUp(trace);
+    const summary = fresh.reduce<TraceSummary | null>((sum, { tally }) => addTally(sum, identity, tally), before);
+    if (summary === null) return sumUp(trace);
+    // Spans that came apart may tell of one call.
+    const pieces = fresh.length + (before === null ? 0 : 1);
+    const counted = pieces > 1 && mayTellAgain(summary);
+    const moved = before !== null && startMsOf(before) !== startMsOf(summary);
+    return {
+      summary: counted ? withCallsCountedOnce(summary, await spansOf(identity)) : summary,
+      leaves: moved ? [startMsOf(before)] : [],
+    };
+  }
+
+  async function storeSummaries(grown: readonly Grown[], arrived: number): Promise<void> {
+    const listed: string[] = [];
+    const summaries: string[] = [];
+    for (const { summary, leaves } of grown) {
+      const row = encodeRow(tables.summary, summaryRowOf(summary));
+      listed.push(rowWith([arrived, summary.spanCount, 0], row));
+      summaries.push(rowWith([arrived, summary.spanCount], row));
+      for (const startMs of leaves) {
+        const gone = encodeRow(tables.summary, { ...emptySummaryRow(summary), start_ms: startMs });
+        listed.push(rowWith([arrived, summary.spanCount, 1], gone));
+      }
+    }
+    // The list first: a summary that is there counts as finished.
+    await server.insert('trace_by_start', listedColumns, listed);
+    await server.insert('trace_summary', summaryColumns, summaries);
+  }
+
+  return async (jobs) => {
+    const { fresh, touched } = await lookUp(jobs);
+    if (touched.length === 0) return jobs.map(() => []);
+    const arrived = now();
+    await storeSpans(jobs, fresh, arrived);
+    const counts = await countSpans(touched.map(({ identity }) => storable(identity.traceId)));
+    const grown = new Map<string, Grown>();
+    for (const trace of touched) {
+      const { traceRef } = trace.identity;
+      grown.set(traceRef, await grow(trace, counts.get(traceRef) ?? 0));
+    }
+    await storeSummaries([...grown.values()], arrived);
+    return jobs.map(({ parts }) => {
+      const refs = new Set(parts.map(({ identity }) => identity.traceRef));
+      return [...refs].flatMap((ref) => grown.get(ref)?.summary ?? []);
+    });
+  };
+}

@@ -1,0 +1,46 @@
+import type { TraceSummary } from '../../domain/traces/trace.ts';
+import { columnNames } from '../rows.ts';
+import { type NewSummaryRow, summaryOf } from '../stores/summary-rows.ts';
+import type { ClickHouse, Params } from './client.ts';
+import { type ClickHouseTables, numbersOf } from './trace-tables.ts';
+
+/** Traces of one lookup: a list of ids that every server and whatever stands before it takes. */
+const LOOKUP_TRACES = 500;
+
+/** Runs a lookup for however many traces, some at a time. */
+export async function inLots<Row>(
+  traceIds: Iterable<string>,
+  lookUp: (some: readonly string[]) => Promise<readonly Row[]>,
+): Promise<readonly Row[]> {
+  const ids = [...new Set(traceIds)];
+  const found: (readonly Row[])[] = [];
+  for (let at = 0; at < ids.length; at += LOOKUP_TRACES) found.push(await lookUp(ids.slice(at, at + LOOKUP_TRACES)));
+  return found.flat();
+}
+
+/** Columns as a query selects them. */
+export const selected = (columns: readonly string[]): string => columns.join(', ');
+
+/** Reads summaries as the columns of their table say. */
+export function summaryReader({ summary }: Pick<ClickHouseTables, 'summary'>) {
+  const numbers = numbersOf<NewSummaryRow>(summary);
+  return {
+    columns: selected(columnNames(summary)),
+    read: (rows: readonly NewSummaryRow[]): readonly TraceSummary[] => rows.map((row) => summaryOf(numbers(row))),
+  };
+}
+
+/** The summaries of these traces as they were written last, by ref. */
+export async function knownSummaries(
+  server: ClickHouse,
+  tables: ClickHouseTables,
+  traceIds: Iterable<string>,
+): Promise<ReadonlyMap<string, TraceSummary>> {
+  const { columns, read } = summaryReader(tables);
+  const rows = await inLots(traceIds, (ids) =>
+    server.rows<NewSummaryRow>(`select ${columns} from trace_summary final where trace_id in {ids:Array(String)}`, {
+      ids,
+    } satisfies Params),
+  );
+  return new Map(read(rows).map((summary) => [summary.traceRef, summary]));
+}

@@ -1,0 +1,136 @@
+import type { BodyReader } from '../../domain/traces/packed.ts';
+import { payloadText } from '../../domain/traces/span-rows.ts';
+import type { TraceKey } from '../../domain/traces/store.ts';
+import { storable } from '../../domain/storable.ts';
+import type { TraceRemoval } from '../stores/trace-removal.ts';
+import { createBodyRelease } from './body-release.ts';
+import type { ClickHouse } from './client.ts';
+import { CLICKHOUSE_TABLES } from './schema.ts';
+import { listOf, type Thoroughness } from './statements.ts';
+import { inLots } from './trace-lookup.ts';
+
+const DAY_MS = 86_400_000;
+/** What is left of a payload whose texts were taken out. */
+const NOTHING = payloadText({ input: '', output: '', attributes: {}, resourceAttributes: {}, events: [], links: [] });
+
+/** One owner's trace, as rows name it. */
+interface KeyRow {
+  readonly trace_id: string;
+  readonly trace_ref: string;
+}
+
+/** Rows of some traces, as a condition for each statement that names them. */
+function* conditionsOf(traces: readonly KeyRow[]): Generator<string> {
+  for (let at = 0; at < traces.length; at += 500) {
+    const some = traces.slice(at, at + 500);
+    const [ids, refs] = [some.map(({ trace_id: id }) => id), some.map(({ trace_ref: ref }) => ref)];
+    yield `trace_id in ${listOf(ids)} and trace_ref in ${listOf(refs)}`;
+  }
+}
+
+/**
+ * Takes traces, or their texts, out for good, in an order that a killed process can take up again: the list by time goes
+ * last. What is old goes cheaply: masked at once, from the disk with the next merge. What somebody wants gone is
+ * gone from the disk, too.
+ */
+export function createClickHouseRemoval(server: ClickHouse, bodies: BodyReader | undefined): TraceRemoval {
+  const release = createBodyRelease(server, bodies);
+
+  const oldest = (beforeMs: number, most: number): Promise<readonly KeyRow[]> =>
+    server.rows<KeyRow>(
+      `select trace_id, trace_ref from trace_by_start final where newest_first > -{before:Int64}
+       order by newest_first desc limit {most:UInt32}`,
+      { before: beforeMs, most },
+    );
+
+  /** Those of these traces that are there. */
+  async function these(traces: readonly TraceKey[]): Promise<readonly KeyRow[]> {
+    const refs = new Set(traces.map(({ traceRef }) => traceRef));
+    const found = await inLots(
+      traces.map(({ traceId }) => storable(traceId)),
+      (ids) =>
+        server.rows<KeyRow>(
+          'select trace_id, trace_ref from trace_summary final where trace_id in {ids:Array(String)}',
+          { ids },
+        ),
+    );
+    return found.filter(({ trace_ref: ref }) => refs.has(ref));
+  }
+
+  async function deleteFrom(table: string, traces: readonly KeyRow[], how: Thoroughness): Promise<void> {
+    for (const condition of conditionsOf(traces))
+      await server.run(
+        how === 'masked'
+          ? `delete from ${table} where ${condition}`
+          : `alter table ${table} delete where ${condition} settings mutations_sync = 1`,
+      );
+  }
+
+  /** The bodies that spans of these traces point into. */
+  async function bodiesOf(traces: readonly KeyRow[]): Promise<readonly string[]> {
+    const refs = new Set(traces.map(({ trace_ref: ref }) => ref));
+    const rows = await inLots(
+      traces.map(({ trace_id: id }) => id),
+      (ids) =>
+        server.rows<{ trace_ref: string; body_id: string }>(
+          `select distinct trace_ref, body_id from span where trace_id in {ids:Array(String)} and body_id != ''`,
+          { ids },
+        ),
+    );
+    return [...new Set(rows.filter(({ trace_ref: ref }) => refs.has(ref)).map(({ body_id: id }) => id))];
+  }
+
+  async function removeThese(traces: readonly KeyRow[], how: Thoroughness): Promise<number> {
+    if (traces.length === 0) return 0;
+    const held = await bodiesOf(traces);
+    await deleteFrom('trace_summary', traces, how);
+    await deleteFrom('span', traces, how);
+    await release(held, how);
+    await deleteFrom('trace_by_start', traces, how);
+    return traces.length;
+  }
+
+  /** What is masked lies on the disk until it is merged away, or until its day, of which nothing is left, is dropped. */
+  async function dropEmptyDays(beforeMs: number): Promise<void> {
+    const before = Math.floor(beforeMs / DAY_MS);
+    for (const table of CLICKHOUSE_TABLES) {
+      const days = await server.rows<{ day: string }>(
+        `select distinct partition as day from system.parts
+         where database = currentDatabase() and table = {table:String} and active and toInt64(partition) < {before:Int64}`,
+        { table, before },
+      );
+      // Bodies come with their spans: one that a killed process left behind has none.
+      const holder = table === 'export_body' ? 'span' : table;
+      for (const { day } of days) {
+        const [left] = await server.rows<{ rows: string }>(
+          `select count() as rows from ${holder} where _partition_id = {day:String}`,
+          { day },
+        );
+        if (left?.rows === '0') await server.run(`alter table ${table} drop partition ${Number(day)}`);
+      }
+    }
+  }
+
+  return {
+    async forget(beforeMs, most) {
+      const removed = await removeThese(await oldest(beforeMs, most), 'masked');
+      if (removed < most) await dropEmptyDays(beforeMs);
+      return removed;
+    },
+    remove: async (traces) => removeThese(await these(traces), 'rewritten'),
+    async redact(traces, atMs) {
+      const taken = await these(traces);
+      const held = await bodiesOf(taken);
+      const update = async (table: string, changes: string): Promise<void> => {
+        for (const condition of conditionsOf(taken))
+          await server.run(`alter table ${table} update ${changes} where ${condition} settings mutations_sync = 1`);
+      };
+      const nothing = listOf([NOTHING]);
+      const texts = `input_preview = '', source = null`;
+      await update('span', `body_id = '', body_at = null, payload = ${nothing}, error = null, ${texts}`);
+      await release(held, 'rewritten');
+      await update('trace_by_start', `redacted_ms = ${atMs}, ${texts}`);
+      await update('trace_summary', `redacted_ms = ${atMs}, ${texts}`);
+    },
+  };
+}

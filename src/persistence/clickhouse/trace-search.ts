@@ -1,0 +1,160 @@
+import type { Visibility } from '../../domain/caller.ts';
+import type { Usd } from '../../domain/money.ts';
+import { storable } from '../../domain/storable.ts';
+import type {
+  AgentActivity,
+  AgentSearch,
+  TraceBucket,
+  TraceFilters,
+  TraceOrder,
+  TraceSeries,
+} from '../../domain/traces/trace-search.ts';
+import type { ClickHouse, Params } from './client.ts';
+
+/** A condition on summaries, with the values of its places. */
+interface Condition {
+  readonly text: string;
+  readonly params: Params;
+}
+
+/** What an order sorts by. */
+export const RANKS: Readonly<Record<TraceOrder, string>> = {
+  start: 'start_ms',
+  duration: '(end_ns - start_ns)',
+  spend: 'ifNull(spend, -1)',
+  errors: 'ifNull(error_count, 0)',
+};
+
+/** Conditions that must all hold. */
+export function allOf(...conditions: readonly Condition[]): Condition {
+  return {
+    text: conditions.map(({ text }) => `(${text})`).join(' and '),
+    params: Object.fromEntries(conditions.flatMap(({ params }) => Object.entries(params))),
+  };
+}
+
+/** What a reader may see. */
+export function visibleTo(visibility: Visibility): Condition {
+  switch (visibility.kind) {
+    case 'all':
+      return { text: '1', params: {} };
+    case 'team':
+      return { text: `team_id = {seen:String} and team_id != ''`, params: { seen: visibility.teamId } };
+    case 'key':
+      return { text: `team_id = '' and key_hash = {seen:String}`, params: { seen: visibility.keyHash } };
+  }
+}
+
+/** Traces that began in a stretch of time, Unix milliseconds, the end exclusive. */
+export const beganIn = (startMs: number, endMs: number): Condition => ({
+  text: 'newest_first <= -{from:Int64} and newest_first > -{until:Int64}',
+  params: { from: startMs, until: endMs },
+});
+
+const TEXT_COLUMNS = ['name', 'service', 'input_preview', 'agent_names', 'models'];
+
+/** The filters as one condition. */
+export function passing(filters: TraceFilters): Condition {
+  const { status, service, agent, model, keyHash, teamId, minSpend, minDurationNs, minErrors, text } = filters;
+  const demand = (condition: string, name: string, value: string | null): Condition[] =>
+    value === null ? [] : [{ text: condition, params: { [name]: value } }];
+  const textOf = (value: string | null): string | null => (value === null ? null : storable(value));
+  const numberOf = (value: bigint | number | null): string | null => (value === null ? null : String(value));
+  const lists = (column: string, name: string): string =>
+    `has(JSONExtract(${column}, 'Array(String)'), {${name}:String})`;
+  const mentioned = TEXT_COLUMNS.map((column) => `positionCaseInsensitiveUTF8(${column}, {mentioned:String}) > 0`);
+  return allOf(
+    { text: '1', params: {} },
+    ...demand('status = {status:String}', 'status', status),
+    ...demand('service = {service:String}', 'service', textOf(service)),
+    ...demand('key_hash = {keyHash:String}', 'keyHash', textOf(keyHash)),
+    ...demand('team_id = {teamId:String}', 'teamId', textOf(teamId)),
+    ...demand(lists('agent_names', 'agent'), 'agent', textOf(agent)),
+    ...demand(lists('models', 'model'), 'model', textOf(model)),
+    ...demand('spend >= {minSpend:Int64}', 'minSpend', numberOf(minSpend)),
+    ...demand(`${RANKS.duration} >= {minDuration:Int64}`, 'minDuration', numberOf(minDurationNs)),
+    ...demand('error_count >= {minErrors:Int64}', 'minErrors', numberOf(minErrors)),
+    ...demand(mentioned.join(' or '), 'mentioned', textOf(text)),
+  );
+}
+
+interface BucketRow {
+  readonly bucket: string;
+  readonly traces: string;
+  readonly failed: string;
+  readonly spans: string;
+  readonly calls: string;
+  readonly tokens_in: string;
+  readonly tokens_out: string;
+  readonly spent: string | null;
+  readonly p50: string;
+  readonly p90: string;
+  readonly p99: string;
+}
+
+/**
+ * The stretches that have traces. A quantile is the duration at its rank among those of the stretch, so it is one that
+ * occurred.
+ */
+export async function bucketsOf(
+  server: ClickHouse,
+  { startMs, endMs, bucketMs }: TraceSeries,
+  condition: Condition,
+): Promise<readonly TraceBucket[]> {
+  const found = allOf(condition, beganIn(startMs, endMs));
+  const quantile = (percent: number): string => `durations[intDiv(traces * ${percent} + 99, 100)]`;
+  const rows = await server.rows<BucketRow>(
+    `select intDiv(start_ms - {from:Int64}, {step:Int64}) as bucket, count() as traces,
+       countIf(error_count > 0) as failed, sum(span_count) as spans, sum(llm_calls) as calls,
+       sum(input_tokens) as tokens_in, sum(output_tokens) as tokens_out, toString(sum(toInt128(spend))) as spent,
+       arraySort(groupArray(end_ns - start_ns)) as durations,
+       ${quantile(50)} as p50, ${quantile(90)} as p90, ${quantile(99)} as p99
+     from trace_by_start final where ${found.text} group by bucket order by bucket`,
+    { ...found.params, step: bucketMs },
+  );
+  return rows.map((row) => ({
+    startMs: startMs + Number(row.bucket) * bucketMs,
+    traces: Number(row.traces),
+    failed: Number(row.failed),
+    spans: Number(row.spans),
+    llmCalls: Number(row.calls),
+    inputTokens: Number(row.tokens_in),
+    outputTokens: Number(row.tokens_out),
+    spend: row.spent === null ? null : (BigInt(row.spent) as Usd),
+    p50Ns: BigInt(row.p50),
+    p90Ns: BigInt(row.p90),
+    p99Ns: BigInt(row.p99),
+  }));
+}
+
+interface AgentRow {
+  readonly agent: string;
+  readonly traces: string;
+  readonly failed: string;
+  readonly last_start_ms: string;
+}
+
+/** The agents of the traces that began inside the window. */
+export async function agentsOf(
+  server: ClickHouse,
+  {
+    search: { startMs, endMs },
+    condition,
+    limit,
+  }: { readonly search: AgentSearch; readonly condition: Condition; readonly limit: number },
+): Promise<readonly AgentActivity[]> {
+  const found = allOf(condition, beganIn(startMs, endMs));
+  const rows = await server.rows<AgentRow>(
+    `select arrayJoin(JSONExtract(agent_names, 'Array(String)')) as agent, count() as traces,
+       countIf(error_count > 0) as failed, max(start_ms) as last_start_ms
+     from trace_by_start final where ${found.text}
+     group by agent order by last_start_ms desc, agent limit {limit:UInt32}`,
+    { ...found.params, limit },
+  );
+  return rows.map((row) => ({
+    name: row.agent,
+    traces: Number(row.traces),
+    failed: Number(row.failed),
+    lastStartMs: Number(row.last_start_ms),
+  }));
+}

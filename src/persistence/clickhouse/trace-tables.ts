@@ -1,0 +1,48 @@
+import type { Orm } from '../database.ts';
+import { SpanEntity } from '../entities/span.ts';
+import { TraceSummaryEntity } from '../entities/trace-summary.ts';
+import { type Column, type RowTable, rowTable, tableWithout } from '../rows.ts';
+import { SPAN_COLUMNS } from '../stores/span-rows.ts';
+
+/**
+ * What is kept of spans and traces here: the columns of the entities, so that a member that spans gain is gained here
+ * too. Traces and bodies have no numbers: nothing counts up across servers.
+ */
+export interface ClickHouseTables {
+  readonly span: RowTable<'span'>;
+  readonly summary: RowTable<'trace_summary'>;
+}
+
+export function clickHouseTables(orm: Orm): ClickHouseTables {
+  const span = rowTable(orm, 'span', SpanEntity);
+  return {
+    span: {
+      name: span.name,
+      columns: SPAN_COLUMNS.flatMap((name) => span.columns.find((column) => column.name === name) ?? []),
+    },
+    summary: tableWithout(rowTable(orm, 'trace_summary', TraceSummaryEntity), 'trace_no'),
+  };
+}
+
+/** Columns in front of a span's own. `arrived` are Unix microseconds. */
+export const SPAN_PREFIX = ['trace_id', 'trace_ref', 'team_id', 'key_hash', 'arrived', 'body_id'] as const;
+/** Columns in front of a summary's own. The greatest version is the summary. */
+export const SUMMARY_PREFIX = ['arrived', 'version'] as const;
+export const LISTED_PREFIX = [...SUMMARY_PREFIX, 'deleted'] as const;
+export const BODY_COLUMNS = ['body_id', 'arrived', 'version', 'trace_ids', 'format', 'compression', 'base64'] as const;
+
+/** The JSON list of some values, in front of the values of a list that is text already. */
+export const rowWith = (values: readonly unknown[], row: string): string =>
+  `${JSON.stringify(values).slice(0, -1)},${row.slice(1)}`;
+
+/** Turns 64-bit numbers, which come as text, into numbers where the entity has numbers. */
+export function numbersOf<Row extends object>({ columns }: { readonly columns: readonly Column[] }) {
+  const names = columns.filter(({ runtimeType }) => runtimeType === 'number').map(({ name }) => name);
+  return (row: Row): Row => {
+    const numbers = names.map((name) => {
+      const value = (row as Readonly<Record<string, unknown>>)[name];
+      return [name, value === null || value === undefined ? value : Number(value)] as const;
+    });
+    return { ...row, ...Object.fromEntries(numbers) };
+  };
+}

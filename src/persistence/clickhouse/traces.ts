@@ -1,0 +1,209 @@
+import { Unavailable } from '../../domain/errors.ts';
+import { storable } from '../../domain/storable.ts';
+import type { BodyReader } from '../../domain/traces/packed.ts';
+import { payloadOfText } from '../../domain/traces/span-rows.ts';
+import type { SpanPayload } from '../../domain/traces/span.ts';
+import type { TraceSummary } from '../../domain/traces/trace.ts';
+import type { Orm } from '../database.ts';
+import { createGroupCommit } from '../group-commit.ts';
+import { createInFlight } from '../in-flight.ts';
+import { columnNames } from '../rows.ts';
+import type { IngestLimit, StoresOptions } from '../stores.ts';
+import { type IngestJob, type IngestPart, jobOf, jobOfBatches, jobOfExport } from '../stores/ingest-jobs.ts';
+import { spanHeadOf, type SpanRow } from '../stores/span-rows.ts';
+import type { NewSummaryRow } from '../stores/summary-rows.ts';
+import type { ClosableTraceStore } from '../stores/traces.ts';
+import { findBody } from './bodies.ts';
+import { type ClickHouseLocation, openClickHouse } from './client.ts';
+import { bringUpToDate } from './schema.ts';
+import { spanPage, spansByRef } from './spans-by-ref.ts';
+import { createClickHouseIngest } from './trace-ingest.ts';
+import { knownSummaries, selected, summaryReader } from './trace-lookup.ts';
+import { createClickHouseRemoval } from './trace-removal.ts';
+import { agentsOf, allOf, beganIn, bucketsOf, passing, RANKS, visibleTo } from './trace-search.ts';
+import { clickHouseTables, numbersOf } from './trace-tables.ts';
+
+const INGEST_LIMIT: IngestLimit = { rows: 100_000, bytes: 256 << 20 };
+/** Each insert is a part on the server's disk that it has to merge: few and large ones. */
+const GROUP_ROWS = 20_000;
+
+/** A span with whose it is and the body it belongs to. */
+type FoundSpan = SpanRow & {
+  readonly trace_id: string;
+  readonly team_id: string;
+  readonly key_hash: string;
+  readonly body_id: string;
+};
+
+/** The trace store in ClickHouse, to be closed after it is idle. */
+export interface ClickHouseTraceStore extends ClosableTraceStore {
+  /** As `ingest`, of spans that were made ready before. */
+  ingestParts(parts: readonly IngestPart[]): Promise<readonly TraceSummary[]>;
+  close(): Promise<void>;
+}
+
+interface Options extends Pick<StoresOptions, 'log'> {
+  readonly bodies: BodyReader | undefined;
+  readonly limit: IngestLimit | undefined;
+}
+
+/**
+ * Traces in ClickHouse. Its schema is brought up to date now, or where the server is away, before it is used for the
+ * first time: models are served meanwhile. Throws Unavailable when the server does not let us in.
+ */
+export async function openClickHouseTraces(
+  location: ClickHouseLocation,
+  orm: Orm,
+  { bodies, log, limit = INGEST_LIMIT }: Options,
+): Promise<ClickHouseTraceStore> {
+  const server = await openClickHouse(location);
+  const outside = await openClickHouse(location, 'default');
+  const tables = clickHouseTables(orm);
+  const inFlight = createInFlight();
+  const { columns, read } = summaryReader(tables);
+  const spanNumbers = numbersOf<FoundSpan>(tables.span);
+  let ready: Promise<void> | null = null;
+  function upToDate(): Promise<void> {
+    ready ??= bringUpToDate(server, { outside, database: location.database }, tables).catch((error: unknown) => {
+      ready = null;
+      throw error;
+    });
+    return ready;
+  }
+  const using = <Result>(work: () => Promise<Result>): Promise<Result> =>
+    inFlight.run(async () => {
+      await upToDate();
+      return work();
+    });
+
+  const ingest = createClickHouseIngest(server, tables, bodies);
+  const removal = createClickHouseRemoval(server, bodies);
+  const inTurn = createTurns();
+  const commits = createGroupCommit<IngestJob, readonly TraceSummary[]>({
+    commit: (jobs) => using(() => inTurn(() => ingest(jobs))),
+    limit,
+    groupRows: GROUP_ROWS,
+  });
+  const submit = (job: IngestJob): Promise<readonly TraceSummary[]> =>
+    job.rows === 0 ? Promise.resolve([]) : commits.submit(job);
+
+  /** Null when its body went meanwhile, and the span with it. */
+  async function payloadOf(span: FoundSpan): Promise<SpanPayload | null> {
+    const { payload, body_at: at, body_id: bodyId } = span;
+    if (payload !== null) return payloadOfText(payload);
+    const body = at === null ? null : await findBody(server, bodyId);
+    if (at === null || body === null) return null;
+    if (bodies === undefined) throw new Error('The store was opened without a reader of bodies.');
+    return bodies.payload(body, at, { teamId: span.team_id, keyHash: span.key_hash });
+  }
+
+  async function close(): Promise<void> {
+    await commits.idle();
+    await inFlight.drain();
+    await Promise.all([server.close(), outside.close()]);
+  }
+  try {
+    await upToDate();
+  } catch (error) {
+    if (!(error instanceof Unavailable) || error.retryAfterSeconds === null) {
+      await close();
+      throw error;
+    }
+    const reason = error.cause instanceof Error ? error.cause.message : '';
+    log.warn({ reason }, 'The trace store is away: there are no traces until it is back.');
+  }
+
+  return {
+    ingest: async (batches) => submit(jobOfBatches(batches)),
+    ingestExport: async (owner, packed) => submit(jobOfExport(owner, packed)),
+    ingestParts: async (parts) => submit(jobOf(parts, null, false)),
+    listSummaries: (visibility, { startMs, endMs, after }, limitRows) =>
+      using(async () => {
+        const found = allOf(beganIn(startMs, endMs), visibleTo(visibility));
+        const below =
+          after === null
+            ? ''
+            : `and newest_first >= -{at:Int64} and (newest_first > -{at:Int64} or trace_ref < {ref:String})`;
+        const rows = await server.rows<NewSummaryRow>(
+          `select ${columns} from trace_by_start final where ${found.text} ${below}
+           order by newest_first, trace_ref desc limit {limit:UInt32}`,
+          { ...found.params, at: after?.startMs ?? 0, ref: after?.traceRef ?? '', limit: limitRows },
+        );
+        return read(rows);
+      }),
+    searchSummaries: (visibility, { startMs, endMs, filters, order, after }, limitRows) =>
+      using(async () => {
+        const found = allOf(beganIn(startMs, endMs), visibleTo(visibility), passing(filters));
+        const rank = RANKS[order];
+        const below = after === null ? '' : `and (${rank}, trace_ref) < ({rank:Int64}, {ref:String})`;
+        const rows = await server.rows<NewSummaryRow>(
+          `select ${columns} from trace_by_start final where ${found.text} ${below}
+           order by ${rank} desc, trace_ref desc limit {limit:UInt32}`,
+          { ...found.params, rank: String(after?.rank ?? 0n), ref: after?.traceRef ?? '', limit: limitRows },
+        );
+        return read(rows);
+      }),
+    series: (visibility, series) =>
+      using(() => bucketsOf(server, series, allOf(visibleTo(visibility), passing(series.filters)))),
+    agents: (visibility, search, most) =>
+      using(() =>
+        agentsOf(server, { search, condition: allOf(visibleTo(visibility), passing(search.filters)), limit: most }),
+      ),
+    findSummaries: (visibility, traceId, traceRef) =>
+      using(async () => {
+        const seen = visibleTo(visibility);
+        const one = traceRef === null ? '' : 'and trace_ref = {ref:String}';
+        const rows = await server.rows<NewSummaryRow>(
+          `select ${columns} from trace_summary final where trace_id = {id:String} and (${seen.text}) ${one}
+           order by start_ms desc, trace_ref desc`,
+          { ...seen.params, id: traceId, ref: traceRef ?? '' },
+        );
+        return read(rows);
+      }),
+    listSpans: (traces) => using(() => spansByRef(server, tables, traces)),
+    listSpanPage: (trace, after, most) => using(() => spanPage(server, tables, { trace, after, limit: most })),
+    async findSpan(traces, spanId) {
+      if (traces.length === 0) return null;
+      return using(async () => {
+        const [found] = await server.rows<FoundSpan>(
+          `select trace_id, team_id, key_hash, body_id, ${selected(columnNames(tables.span))} from span final
+           where trace_id in {ids:Array(String)} and trace_ref in {refs:Array(String)} and span_id = {id:String}
+           order by trace_ref limit 1`,
+          {
+            ids: traces.map(({ traceId }) => storable(traceId)),
+            refs: traces.map(({ traceRef }) => traceRef),
+            id: spanId,
+          },
+        );
+        if (found === undefined) return null;
+        const span = spanNumbers(found);
+        const payload = await payloadOf(span);
+        return payload === null ? null : { ...spanHeadOf(span.trace_id, span), ...payload };
+      });
+    },
+    forget: (beforeMs, most) => using(() => removal.forget(beforeMs, most)),
+    remove: (traces) => using(() => inTurn(() => removal.remove(traces))),
+    redact: (traces, at) =>
+      using(async () => {
+        await inTurn(() => removal.redact(traces, at.getTime()));
+        const known = await knownSummaries(
+          server,
+          tables,
+          traces.map(({ traceId }) => storable(traceId)),
+        );
+        return traces.flatMap(({ traceRef }) => known.get(traceRef) ?? []);
+      }),
+    idle: () => commits.idle(),
+    close,
+  };
+}
+
+/** Work that reads and writes back, one after the other: a summary must not bring back what is being taken out of it. */
+function createTurns(): <Result>(work: () => Promise<Result>) => Promise<Result> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const turn = last.then(work, work);
+    last = turn.catch(() => {});
+    return turn;
+  };
+}

@@ -1,0 +1,91 @@
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { CLICKHOUSE, type ClickHouseScratch } from '../ports/clickhouse-engine.ts';
+import { startApp, type TestApp } from '../support/start-app.ts';
+
+const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
+const anExport = {
+  resourceSpans: [
+    {
+      scopeSpans: [
+        {
+          spans: [
+            {
+              traceId: TRACE_ID,
+              spanId: 'b7ad6b7169203331',
+              name: 'triage',
+              startTimeUnixNano: '1700000000000000000',
+              endTimeUnixNano: '1700000002000000000',
+              attributes: [{ key: 'gen_ai.prompt', value: { stringValue: 'where is it?' } }],
+            },
+          ],
+        },
+      ],
+    },
+  ],
+};
+const aChat = { model: 'demo', messages: [{ role: 'user', content: 'hello' }] };
+const WHEN = '?start_ms=1699999999000&end_ms=1700000003000';
+
+/** Where nothing listens. */
+async function nowhere(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return `http://127.0.0.1:${port}`;
+}
+
+it('serves models while the ClickHouse of its traces is away, and says 503 of traces', async () => {
+  const app = await startApp({ env: { CLICKHOUSE_URL: await nowhere() } });
+  const away = 'The trace store cannot be used at the moment.';
+  expect((await app.call('GET', '/health/readiness')).status).toBe(200);
+  expect((await app.call('POST', '/v1/chat/completions', aChat)).status).toBe(200);
+  const sent = await app.call('POST', '/v1/traces', anExport);
+  expect([sent.status, sent.headers.get('retry-after'), await sent.json()]).toEqual([503, '2', { message: away }]);
+  for (const path of ['/v1/traces', `/v1/traces/${TRACE_ID}`, `/v1/traces/${TRACE_ID}/spans/b7ad6b7169203331`]) {
+    const answer = await app.call('GET', path);
+    expect([answer.status, answer.headers.get('retry-after'), await answer.json()]).toEqual([
+      503,
+      '2',
+      { detail: away },
+    ]);
+  }
+  await app.stop();
+});
+
+describe.skipIf(CLICKHOUSE.missing !== null)('the product with its traces in ClickHouse', () => {
+  async function startOn({ door, options }: ClickHouseScratch): Promise<TestApp> {
+    return startApp({ env: { CLICKHOUSE_URL: door.url, CLICKHOUSE_DATABASE: options.traces?.database ?? '' } });
+  }
+  const read = async (app: TestApp, path: string): Promise<Record<string, unknown>> =>
+    (await (await app.call('GET', path)).json()) as Record<string, unknown>;
+
+  it('keeps what is sent and what it does itself, with what that cost', async () => {
+    const scratch = await CLICKHOUSE.create();
+    const app = await startOn(scratch);
+    expect((await app.call('POST', '/v1/traces', anExport)).status).toBe(200);
+    expect(await read(app, `/v1/traces${WHEN}`)).toMatchObject({
+      data: [{ trace_id: TRACE_ID, name: 'triage', duration_ms: 2_000, span_count: 1 }],
+    });
+    expect(await read(app, `/v1/traces/${TRACE_ID}/spans/b7ad6b7169203331`)).toMatchObject({
+      span_id: 'b7ad6b7169203331',
+      input: 'where is it?',
+    });
+    const called = await app.call('POST', '/v1/chat/completions', aChat);
+    expect(called.status).toBe(200);
+    await called.text();
+    const { data } = (await read(app, '/v1/traces')) as {
+      data: readonly { trace_id: string; llm_calls: number }[];
+    };
+    expect(data.map(({ llm_calls: calls }) => calls)).toEqual([1]);
+    expect(await read(app, `/v1/traces/${data[0]?.trace_id}`)).toMatchObject({
+      spans: [{ type: 'llm', spend_match: 'matched' }],
+    });
+    await app.stop();
+    await scratch.remove();
+  });
+});

@@ -1,0 +1,85 @@
+import { randomBytes } from 'node:crypto';
+import { openClickHouse, type ClickHouse } from '../../src/persistence/clickhouse/client.ts';
+import { CLICKHOUSE_TABLES } from '../../src/persistence/clickhouse/schema.ts';
+import { type HeldDoor, openDoor } from '../support/held-door.ts';
+import { type Engine, ENGINES, openedBody, type ScratchDatabase } from './engines.ts';
+
+/** A database of a ClickHouse server for traces, beside an embedded one for all the rest. */
+export interface ClickHouseScratch extends ScratchDatabase {
+  /** The server behind its door, in the database of the traces. */
+  readonly server: ClickHouse;
+  readonly door: HeldDoor;
+}
+
+const configured = process.env['LENSGATE_TEST_CLICKHOUSE_URL'] || null;
+const missing = configured === null ? 'set LENSGATE_TEST_CLICKHOUSE_URL to a server where databases may be made' : null;
+
+async function createScratch(embedded: Engine, url: string): Promise<ClickHouseScratch> {
+  const database = `lensgate_test_${randomBytes(6).toString('hex')}`;
+  const door = await openDoor(url);
+  const scratch = await embedded.create();
+  const server = await openClickHouse({ url, database });
+  const outside = await openClickHouse({ url, database: 'default' });
+  const traces = { url: door.url, database };
+  return {
+    ...scratch,
+    options: { ...scratch.options, traces },
+    server,
+    door,
+    open: (more = {}) => scratch.open({ traces, ...more }),
+    async clear() {
+      await scratch.clear();
+      for (const table of CLICKHOUSE_TABLES) await server.run(`truncate table if exists ${table}`);
+    },
+    holdWriters: () => {
+      const release = door.hold('query=insert');
+      return Promise.resolve(() => Promise.resolve(release()));
+    },
+    async everything() {
+      const texts: string[] = [];
+      // Not only what is read: every version of every row that is there.
+      for (const table of ['span', 'trace_summary', 'trace_by_start'])
+        texts.push(JSON.stringify(await server.rows(`select * from ${table}`)));
+      const kept = await server.rows<{ compression: 'gzip' | 'zstd'; base64: string }>(
+        'select compression, base64Encode(bytes) as base64 from export_body',
+      );
+      for (const { compression, base64 } of kept)
+        texts.push(openedBody({ compression, bytes: Buffer.from(base64, 'base64') }));
+      return texts.join('\n');
+    },
+    async keptBodies() {
+      const rows = await server.rows<{ spans: string; compression: 'gzip' | 'zstd'; base64: string }>(
+        `select spans, compression, base64Encode(bytes) as base64 from (select * from export_body final) as body
+         left join (select body_id, count() as spans from span final group by body_id) as held using body_id
+         order by arrived, body_id`,
+      );
+      return rows.map(({ spans, compression, base64 }) => ({
+        heldBy: Number(spans),
+        compression,
+        bytes: Buffer.from(base64, 'base64'),
+      }));
+    },
+    async remove() {
+      await scratch.remove();
+      await outside.run(`drop database if exists ${database} sync`);
+      await Promise.all([server.close(), outside.close()]);
+      await door.close();
+    },
+  };
+}
+
+/** ClickHouse, for what is asked of traces and of nothing else. */
+export const CLICKHOUSE = {
+  name: 'clickhouse',
+  missing,
+  create() {
+    const embedded = ENGINES.find(({ missing: lacking }) => lacking === null);
+    if (configured === null || embedded === undefined) throw new Error(missing ?? 'no embedded engine');
+    return createScratch(embedded, configured);
+  },
+} as const satisfies Engine;
+
+/** Every engine that keeps traces. */
+export const TRACE_ENGINES: readonly Engine[] = [...ENGINES, CLICKHOUSE];
+
+if (missing !== null) console.warn(`SKIPPED on ClickHouse: ${missing}.`);

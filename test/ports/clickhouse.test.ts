@@ -1,0 +1,172 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Unavailable } from '../../src/domain/errors.ts';
+import type { Span } from '../../src/domain/traces/span.ts';
+import type { TraceStore } from '../../src/domain/traces/store.ts';
+import type { TraceSummary, TraceWindow } from '../../src/domain/traces/trace.ts';
+import { NO_FILTERS } from '../../src/domain/traces/trace-search.ts';
+import { traceRefOf } from '../../src/persistence/trace-ref.ts';
+import type { DoorAnswer } from '../support/held-door.ts';
+import { aTracePacker } from '../support/trace-packer.ts';
+import { anExport } from './an-export.ts';
+import { CLICKHOUSE, type ClickHouseScratch } from './clickhouse-engine.ts';
+import { aSpan, nsAt, spanId, START_MS, TEAM_KEY, traceId } from './samples.ts';
+
+const ALL = { kind: 'all' } as const;
+const EVER: TraceWindow = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER, after: null };
+const TRACE = { traceId: traceId(1), traceRef: traceRefOf(TEAM_KEY, traceId(1)) };
+const DAY_MS = 86_400_000;
+const EVERY_REQUEST = '';
+
+const refusal = (code: number, name: string): DoorAnswer => ({
+  status: 500,
+  headers: { 'x-clickhouse-exception-code': String(code) },
+  body: `Code: ${code}. DB::Exception: what was sent: "sk-a-secret". (${name}) (version 26.9.2.1)\n`,
+});
+const causeOf = (error: unknown): string =>
+  error instanceof Error && error.cause instanceof Error ? error.cause.message : '';
+
+/** What only this engine has to take care of, beside what every TraceStore promises. */
+describe.skipIf(CLICKHOUSE.missing !== null)('traces in ClickHouse', () => {
+  let scratch: ClickHouseScratch;
+  beforeEach(async () => {
+    scratch = await CLICKHOUSE.create();
+  });
+  afterEach(() => scratch.remove());
+
+  const openTraces = async (): Promise<TraceStore> => (await scratch.open()).traces;
+  const ingest = (traces: TraceStore, ...spans: readonly Span[]): Promise<readonly TraceSummary[]> =>
+    traces.ingest([{ owner: TEAM_KEY, spans }]);
+  const at = (span: number, ms: number): Span =>
+    aSpan({ spanId: spanId(span), parentSpanId: spanId(99), startNs: nsAt(START_MS + ms) });
+
+  it.each([
+    [241, 'MEMORY_LIMIT_EXCEEDED'],
+    [252, 'TOO_MANY_PARTS'],
+    [243, 'NOT_ENOUGH_SPACE'],
+    [159, 'TIMEOUT_EXCEEDED'],
+    [242, 'TABLE_IS_READ_ONLY'],
+  ])('is Unavailable while the server says %i, %s, and tells nothing of what was sent', async (code, name) => {
+    const traces = await openTraces();
+    const over = scratch.door.answer(EVERY_REQUEST, refusal(code, name));
+    const refused = await ingest(traces, aSpan()).catch((error: unknown) => error);
+    expect(refused).toEqual(new Unavailable('The trace store cannot be used at the moment.', 2));
+    expect(causeOf(refused)).toBe(`ClickHouse: ${name} (${code})`);
+    await expect(traces.listSummaries(ALL, EVER, 10)).rejects.toThrow(Unavailable);
+    over();
+    expect((await ingest(traces, aSpan())).length).toBe(1);
+  });
+
+  it('is Unavailable while what answers is no ClickHouse', async () => {
+    const traces = await openTraces();
+    scratch.door.answer(EVERY_REQUEST, { status: 502, headers: {}, body: '<html>Bad Gateway</html>' });
+    await expect(traces.findSummaries(ALL, traceId(1), null)).rejects.toThrow(Unavailable);
+  });
+
+  it('is opened while the server is away, says so, and is used as soon as it is there', async () => {
+    const warn = vi.fn<(facts: object, event: string) => void>();
+    const back = scratch.door.answer(EVERY_REQUEST, refusal(210, 'NETWORK_ERROR'));
+    const { traces, keys } = await scratch.open({ log: { warn } });
+    expect(warn.mock.calls).toEqual([
+      [{ reason: 'ClickHouse: NETWORK_ERROR (210)' }, 'The trace store is away: there are no traces until it is back.'],
+    ]);
+    await expect(ingest(traces, aSpan())).rejects.toThrow(Unavailable);
+    expect(await keys.find('none')).toBeNull();
+    back();
+    expect((await ingest(traces, aSpan())).length).toBe(1);
+  });
+
+  it('is not opened when the server does not let us in', async () => {
+    scratch.door.answer(EVERY_REQUEST, refusal(516, 'AUTHENTICATION_FAILED'));
+    const refused = await scratch.open().catch((error: unknown) => error);
+    expect(refused).toEqual(new Unavailable('The trace store does not let us in.', null));
+    expect(causeOf(refused)).toBe('ClickHouse: AUTHENTICATION_FAILED (516)');
+  });
+
+  it('tells nothing of a span that the server refuses', async () => {
+    const traces = await openTraces();
+    const refused = ingest(traces, aSpan({ name: 'sk-a-secret', inputTokens: Number.NaN }));
+    await expect(refused).rejects.toEqual(new Error('ClickHouse: VIOLATED_CONSTRAINT (469)'));
+  });
+
+  it.each(['trace_by_start', 'trace_summary'])(
+    'sums a trace up with its next span or resend when a commit ended before %s',
+    async (table) => {
+      const traces = await openTraces();
+      const over = scratch.door.answer(`insert+into+${table}`, refusal(210, 'NETWORK_ERROR'));
+      await expect(ingest(traces, aSpan())).rejects.toThrow(Unavailable);
+      expect(await traces.findSummaries(ALL, traceId(1), null)).toEqual([]);
+      over();
+      const [resent] = await ingest(traces, aSpan());
+      expect([resent?.spanCount, resent?.name]).toEqual([1, 'chat demo']);
+      expect(await traces.listSummaries(ALL, EVER, 10)).toEqual([resent]);
+      expect(await ingest(traces, aSpan())).toEqual([]);
+    },
+  );
+
+  it('lists a trace once, where it begins, also when earlier spans come later, to several processes', async () => {
+    const [one, other] = [await openTraces(), await openTraces()];
+    await ingest(one, at(1, 50));
+    await ingest(other, at(2, 40));
+    await Promise.all([ingest(one, at(3, 30)), ingest(other, at(4, 20)), ingest(other, at(5, 60))]);
+    const [grown] = await ingest(one, at(6, 10));
+    expect([grown?.spanCount, grown?.startNs]).toEqual([6, nsAt(START_MS + 10)]);
+    expect(await other.listSummaries(ALL, EVER, 10)).toEqual([grown]);
+    expect(await other.findSummaries(ALL, traceId(1), null)).toEqual([grown]);
+    const series = { startMs: START_MS, endMs: START_MS + 100, bucketMs: 10, filters: NO_FILTERS };
+    expect((await one.series(ALL, series)).map(({ startMs, spans }) => [startMs - START_MS, spans])).toEqual([[10, 6]]);
+  });
+
+  it('finds more traces at once than one lookup names', async () => {
+    const traces = await openTraces();
+    const many = Array.from({ length: 1_100 }, (_, number) => aSpan({ traceId: traceId(number + 1) }));
+    expect((await ingest(traces, ...many)).length).toBe(1_100);
+    expect(await ingest(traces, ...many)).toEqual([]);
+    const found = await traces.listSummaries(ALL, EVER, 2_000);
+    const spans = await traces.listSpans(found);
+    expect([found.length, [...spans.values()].flat().length]).toEqual([1_100, 1_100]);
+    expect(await traces.forget(START_MS + 1, 2_000)).toBe(1_100);
+    expect(await traces.listSummaries(ALL, EVER, 10)).toEqual([]);
+  });
+
+  it('forgets a trace whatever its id is made of, and no other', async () => {
+    const traces = await openTraces();
+    const odd = String.raw`' or 1 = 1 \ --`;
+    await ingest(traces, aSpan({ traceId: odd }));
+    await ingest(traces, aSpan({ startNs: nsAt(START_MS + 1) }));
+    expect(await traces.forget(START_MS + 1, 10)).toBe(1);
+    expect((await traces.listSummaries(ALL, EVER, 10)).map((summary) => summary.traceId)).toEqual([traceId(1)]);
+    expect((await traces.listSpans([TRACE])).get(TRACE.traceRef)?.length).toBe(1);
+    const oddKey = { traceId: odd, traceRef: traceRefOf(TEAM_KEY, odd) };
+    expect((await traces.listSpans([oddKey])).get(oddKey.traceRef)).toEqual([]);
+  });
+
+  it('keeps nothing on its disk of days whose traces are all forgotten', async () => {
+    const bodies = aTracePacker();
+    const { traces } = await scratch.open({ bodies });
+    await ingest(traces, aSpan());
+    await traces.ingestExport(TEAM_KEY, anExport(2, 'in a body'));
+    const parts = async (): Promise<readonly string[]> =>
+      (
+        await scratch.server.rows<{ table: string }>(
+          'select distinct table from system.parts where database = currentDatabase() and active order by table',
+        )
+      ).map(({ table }) => table);
+    expect(await parts()).toEqual(['export_body', 'span', 'trace_by_start', 'trace_summary']);
+    expect(await traces.forget(Date.now() + 2 * DAY_MS, 10)).toBe(2);
+    expect(await parts()).toEqual([]);
+    await bodies.close();
+  });
+
+  it('gains the columns that spans and traces have gained', async () => {
+    const before = await openTraces();
+    await ingest(before, aSpan());
+    await scratch.server.run('alter table span drop column request_id');
+    await scratch.server.run('alter table trace_by_start drop constraint tool_calls_known');
+    await scratch.server.run('alter table trace_by_start drop column tool_calls');
+    const traces = await openTraces();
+    await ingest(traces, aSpan({ spanId: spanId(2), requestId: 'resp_1' }));
+    expect((await traces.findSpan([TRACE], spanId(1)))?.requestId).toBeNull();
+    expect((await traces.findSpan([TRACE], spanId(2)))?.requestId).toBe('resp_1');
+    expect((await traces.listSummaries(ALL, EVER, 10)).map(({ toolCalls }) => toolCalls)).toEqual([0]);
+  });
+});

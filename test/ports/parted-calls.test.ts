@@ -1,0 +1,79 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createCallRecords } from '../../src/call-records.ts';
+import type { CallRecord } from '../../src/domain/calls/call-record.ts';
+import type { TraceSummary } from '../../src/domain/traces/trace.ts';
+import type { Stores } from '../../src/persistence/stores.ts';
+import { createLog } from '../../src/runtime/log.ts';
+import { CLICKHOUSE, type ClickHouseScratch } from './clickhouse-engine.ts';
+import { aSpan, aSpendRow, picos, spanId, TEAM_KEY, traceId } from './samples.ts';
+
+/** A call with a trace of its own, by number. */
+function aCall(number: number): CallRecord {
+  const ids = { traceId: traceId(number), spanId: spanId(number) };
+  return {
+    spend: aSpendRow({ id: `call-${number}`, callId: `c-${number}`, cost: picos(7n), ...TEAM_KEY, ...ids }),
+    span: aSpan({ gateway: true, cost: picos(7n), input: `asked ${number}`, ...ids }),
+  };
+}
+
+describe.skipIf(CLICKHOUSE.missing !== null)('calls whose spans are kept in ClickHouse', () => {
+  let scratch: ClickHouseScratch;
+  let stores: Stores;
+  beforeEach(async () => {
+    scratch = await CLICKHOUSE.create();
+    stores = await scratch.open();
+  });
+  afterEach(() => scratch.remove());
+
+  function recorder() {
+    const told: TraceSummary[] = [];
+    const records = createCallRecords({
+      stores: [stores.calls, ...(stores.callSpans === null ? [] : [stores.callSpans])],
+      changed: async (summaries) => void told.push(...(await summaries())),
+      log: createLog('silent'),
+    });
+    return { records, told };
+  }
+  async function stored({ spend, span }: CallRecord) {
+    const [summary] = await stores.traces.findSummaries({ kind: 'all' }, span.traceId, null);
+    return {
+      spend: await stores.spend.findBySpans([`${spend.traceId}:${spend.spanId}`]),
+      span: summary === undefined ? null : await stores.traces.findSpan([summary], span.spanId),
+      summary,
+    };
+  }
+
+  it('gives both back as they were, charges a key once, and tells which traces changed', async () => {
+    const { records, told } = recorder();
+    const [one, child] = [aCall(1), { ...aCall(2), span: aSpan({ ...aCall(2).span, parentSpanId: spanId(9) }) }];
+    records.record(one);
+    records.record(child);
+    expect(records.waiting()).toBe(4);
+    await records.flush();
+    expect(records.waiting()).toBe(0);
+    for (const call of [one, child]) {
+      const { spend, span, summary } = await stored(call);
+      expect([spend, span, summary?.spend]).toEqual([[call.spend], call.span, 7n]);
+    }
+    expect(told.map((summary) => summary.traceId)).toEqual([traceId(1), traceId(2)]);
+    records.record(one);
+    await records.flush();
+    expect(await stores.spend.totalOf(TEAM_KEY.keyHash)).toBe(14n);
+    expect(told.length).toBe(2);
+  });
+
+  it('knows what calls cost while the traces are away, and has their spans when they are back', async () => {
+    const { records } = recorder();
+    const back = scratch.door.answer('', { status: 503, headers: {}, body: 'away' });
+    for (const number of [1, 2, 3]) records.record(aCall(number));
+    await expect(records.flush()).rejects.toThrow('The trace store cannot be used at the moment.');
+    expect(await stores.spend.totalOf(TEAM_KEY.keyHash)).toBe(21n);
+    expect(records.waiting()).toBe(3);
+    back();
+    await records.flush();
+    for (const number of [1, 2, 3]) {
+      const { span } = await stored(aCall(number));
+      expect(span).toEqual(aCall(number).span);
+    }
+  });
+});

@@ -1,0 +1,69 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A door in front of an HTTP server, through which everything passes until it is told otherwise. */
+export interface HeldDoor {
+  /** Where it is, with whatever else stood in the address of the server. */
+  readonly url: string;
+  /** Keeps requests waiting whose address has this text in it, until the returned function is called. */
+  hold(text: string): () => void;
+  /** Answers such requests by itself, until the returned function is called. */
+  answer(text: string, answer: DoorAnswer): () => void;
+  close(): Promise<void>;
+}
+
+export interface DoorAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export async function openDoor(target: string): Promise<HeldDoor> {
+  let held: { readonly text: string; readonly open: Promise<void> } | null = null;
+  let answering: { readonly text: string; readonly answer: DoorAnswer } | null = null;
+
+  async function pass(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const { method, headers, url = '/' } = incoming;
+    if (answering !== null && url.includes(answering.text)) {
+      incoming.resume();
+      const { status, headers: head, body } = answering.answer;
+      return void outgoing.writeHead(status, head).end(body);
+    }
+    if (held !== null && url.includes(held.text)) await held.open;
+    const onward = request(new URL(url, target), { method, headers });
+    onward.on('response', (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
+      answer.pipe(outgoing);
+    });
+    onward.on('error', () => outgoing.destroy());
+    incoming.pipe(onward);
+  }
+  const server = createServer((incoming, outgoing) => void pass(incoming, outgoing));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = new URL(target);
+  url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url: url.href,
+    hold(text) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      held = { text, open: promise };
+      return () => {
+        held = null;
+        resolve();
+      };
+    },
+    answer(text, answer) {
+      answering = { text, answer };
+      return () => {
+        answering = null;
+      };
+    },
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
