@@ -21,6 +21,8 @@ it('metrics.read 200 in the text format of Prometheus, without a key', async () 
   const own = [...values].filter(([name]) => name.startsWith('lensgate_'));
   expect(own).toEqual([
     ['lensgate_catalog_age_seconds', expect.any(Number)],
+    ['lensgate_calls_waiting', 0],
+    ['lensgate_calls_to_unfold', 0],
     ['lensgate_catalog_entries', expect.any(Number)],
     ['lensgate_catalog_quarantined_prices', 3],
     ['lensgate_catalog_refreshes_total{outcome="taken"}', 0],
