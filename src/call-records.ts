@@ -5,6 +5,9 @@ import type { Log } from './runtime/log.ts';
 import { createUnfolding, type Unfolding } from './runtime/unfolding.ts';
 import { createWriteBehind, type WriteBehind } from './runtime/write-behind.ts';
 
+/** Calls of one commit at most: they are bytes by then, and few large commits cost less than many small ones. */
+const BATCH_CALLS = 4_000;
+
 /** What calls leave behind, on its way to wherever it is kept. */
 export interface CallRecords
   extends Pick<WriteBehind<CallRecord>, 'flush' | 'caughtUp' | 'waiting'>, Pick<Unfolding, 'start' | 'stop'> {
@@ -63,6 +66,7 @@ export function createCallRecords({
         log.error({ err: error, waiting }, 'gateway records could not be committed; trying again'),
       dropped: (count) => log.error({ count }, 'gateway records were lost: the store stayed away too long'),
       refused: ({ callId, traceId }, error) => setAside(callId, traceId, error),
+      batchLimit: BATCH_CALLS,
     });
     return { store, queue, unfolding };
   }

@@ -1,6 +1,6 @@
 /** Records waiting for the store before new ones push the oldest out. */
 const WAITING_LIMIT = 200_000;
-/** Most records one commit takes: encoding them is milliseconds in which nothing else runs. */
+/** Most records one commit takes where nothing else is said: encoding them is milliseconds in which nothing else runs. */
 const BATCH_LIMIT = 1_000;
 /** How long records gather before a commit, and how long a failed commit waits. */
 const GATHER_MS = 250;
@@ -46,6 +46,7 @@ export function createWriteBehind<Item>({
   failed,
   dropped,
   refused,
+  batchLimit = BATCH_LIMIT,
 }: {
   /** Stores all of them or fails. What is stored already may come again. */
   readonly commit: (items: readonly Item[]) => Promise<void>;
@@ -53,6 +54,8 @@ export function createWriteBehind<Item>({
   readonly failed: (error: unknown, waiting: number) => void;
   readonly dropped: (count: number) => void;
   readonly refused: (item: Item, error: unknown) => void;
+  /** Most records one commit takes. */
+  readonly batchLimit?: number;
 }): WriteBehind<Item> {
   let waiting: Item[] = [];
   let running: Promise<void> | null = null;
@@ -79,14 +82,14 @@ export function createWriteBehind<Item>({
   async function drain(): Promise<void> {
     // What came meanwhile gathers first, unless it fills a batch: many small commits write the same pages again and again.
     do {
-      const batch = waiting.slice(0, BATCH_LIMIT);
+      const batch = waiting.slice(0, batchLimit);
       const { stored, suspects } = await commitApart(batch);
       const doubtful = stored === 0 ? suspects.find(({ fault }) => fault === 'either') : undefined;
       if (doubtful) throw doubtful.error;
       waiting = waiting.slice(batch.length);
       committed += batch.length;
       for (const { item, error } of suspects) refused(item, error);
-    } while (waiting.length >= BATCH_LIMIT);
+    } while (waiting.length >= batchLimit);
   }
 
   function start(): Promise<void> {
@@ -124,7 +127,7 @@ export function createWriteBehind<Item>({
     push(item) {
       if (waiting.length >= WAITING_LIMIT) {
         // While a commit runs its records head the list: they leave by that commit, not here.
-        const spare = running ? BATCH_LIMIT : 0;
+        const spare = running ? batchLimit : 0;
         waiting.splice(spare, 1);
         dropped(1);
       }
