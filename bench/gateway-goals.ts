@@ -108,22 +108,22 @@ export const NO_BOOKS = 'lensgate, no books';
 
 export const GOALS_HEAD = ['Goal', 'Must', 'Reach', 'Seen', 'Verdict'];
 
-export const goalRows = (goals: readonly Goal[]): string[][] =>
-  goals.map(({ what, seen, must, reach, unit, better }) => {
-    const holds = (bound: number): boolean => (better === 'more' ? seen >= bound : seen <= bound);
+/** The goals with what each run saw of them; a goal holds when it held in two of three runs. */
+export const goalRows = (runs: readonly (readonly Goal[])[]): string[][] =>
+  (runs[0] ?? []).map(({ what, must, reach, unit, better }, at) => {
+    const seen = runs.map((goals) => goals[at]?.seen ?? Number.NaN);
+    const holds = (bound: number): boolean => {
+      const held = seen.filter((value) => (better === 'more' ? value >= bound : value <= bound)).length;
+      return held * 3 >= seen.length * 2;
+    };
     const sign = better === 'more' ? '≥' : '≤';
-    const verdict = Number.isNaN(seen)
-      ? 'not measured here'
-      : holds(reach)
-        ? 'reached'
-        : holds(must)
-          ? 'met'
-          : 'missed';
+    const measured = !seen.some(Number.isNaN);
+    const verdict = !measured ? 'not measured here' : holds(reach) ? 'reached' : holds(must) ? 'met' : 'missed';
     return [
       what,
       `${sign} ${must}${unit}`,
       `${sign} ${reach}${unit}`,
-      Number.isNaN(seen) ? '' : `${seen.toFixed(2)}${unit}`,
+      measured ? `${seen.map((value) => value.toFixed(2)).join(' / ')}${unit}` : '',
       verdict,
     ];
   });
