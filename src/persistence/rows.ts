@@ -145,11 +145,20 @@ export function tuplesIn(
   width: number,
   tuples: readonly (readonly string[])[],
 ): RawBuilder<unknown> {
-  const json = JSON.stringify(tuples);
+  return tuplesInJson(flavour, width, sql`${JSON.stringify(tuples)}`);
+}
+
+/** The same for lists that are encoded, or will be. */
+export function tuplesInJson(flavour: SqlFlavour, width: number, json: RawBuilder<string>): RawBuilder<unknown> {
   const parts = sql.join(Array.from({ length: width }, (_, position) => sql`value ->> ${sql.lit(position)}`));
   return flavour === 'postgresql'
     ? sql`(select ${parts} from jsonb_array_elements(${json}::jsonb))`
     : sql`(select ${parts} from json_each(${json}))`;
+}
+
+/** Whether a column has 64 bits. Row numbers are called otherwise: `integer` in SQLite, `bigserial` in PostgreSQL. */
+export function isWide({ sqlType, runtimeType }: Column): boolean {
+  return sqlType.startsWith('big') || (sqlType === 'integer' && runtimeType === 'string');
 }
 
 /**
@@ -158,12 +167,11 @@ export function tuplesIn(
  * Order by `table.column`: a bare column means the selected expression, which no index serves.
  */
 export function everyColumn<Name extends keyof Tables>({ name: table, columns }: RowTable<Name>) {
-  return columns.map(({ name, sqlType, runtimeType }) => {
+  return columns.map((declared) => {
+    const { name } = declared;
     const column = sql.ref(`${table}.${name}`);
-    // Row numbers are called otherwise: `integer` in SQLite, `bigserial` in PostgreSQL.
-    const isWide = sqlType.startsWith('big') || (sqlType === 'integer' && runtimeType === 'string');
-    if (!isWide) return column.as(name);
-    const wanted = runtimeType === 'number' ? sql`double precision` : sql`text`;
+    if (!isWide(declared)) return column.as(name);
+    const wanted = declared.runtimeType === 'number' ? sql`double precision` : sql`text`;
     return sql`cast(${column} as ${wanted})`.as(name);
   });
 }

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SpanPosition } from '../../src/domain/traces/span-cursor.ts';
 import type { TraceStore } from '../../src/domain/traces/store.ts';
+import { growSummary } from '../../src/domain/traces/trace.ts';
 import { traceRefOf } from '../../src/persistence/trace-ref.ts';
 import type { Engine, ScratchDatabase } from './engines.ts';
-import { aSpan, headOf, LONE_KEY, nsAt, spanId, START_MS, TEAM_KEY, traceId } from './samples.ts';
+import { aSpan, headOf, LONE_KEY, nsAt, picos, spanId, START_MS, TEAM_KEY, traceId } from './samples.ts';
 
 const TRACE = { traceId: traceId(1), traceRef: traceRefOf(TEAM_KEY, traceId(1)) };
 
@@ -37,6 +38,51 @@ export function traceStorePagesSuite(engine: Engine): void {
       expect(await traces.listSpanPage({ traceId: traceId(1), traceRef: 'UNKNOWN' }, null, 9)).toEqual([]);
       const [first] = await traces.listSpanPage(TRACE, { startNs: 0n, spanId: 'f' }, 1);
       expect(first).toEqual(headOf(aSpan({ spanId: spanId(9), startNs: 999n })));
+    });
+
+    it('gives every text and every number back as it was stored, in heads, in pages and in the list', async () => {
+      const odd = [
+        '',
+        '"',
+        '\\',
+        '[1,"a"]',
+        "it's",
+        'line\nline\t\u2028\u007f',
+        'ünï 語 🚀',
+        'null',
+        '\u0001\u001f',
+        '1e400',
+      ];
+      const most = 2n ** 63n - 1n;
+      const spans = odd.map((text, at) =>
+        aSpan({
+          traceId: traceId(7),
+          spanId: spanId(at + 1),
+          parentSpanId: at === 0 ? null : spanId(1),
+          name: text,
+          agent: text,
+          service: text,
+          model: text,
+          provider: text,
+          framework: text,
+          error: at % 2 === 0 ? null : text,
+          requestId: at % 2 === 0 ? text : null,
+          inputPreview: text,
+          startNs: BigInt(at),
+          endNs: most - BigInt(at),
+          inputTokens: at === 3 ? Number.MAX_SAFE_INTEGER : 0,
+          cost: at === 1 ? picos(most) : null,
+          gateway: at === 1,
+        }),
+      );
+      await traces.ingest([{ owner: TEAM_KEY, spans }]);
+      const heads = spans.map(headOf);
+      const trace = { traceId: traceId(7), traceRef: traceRefOf(TEAM_KEY, traceId(7)) };
+      expect((await traces.listSpans([trace])).get(trace.traceRef)).toEqual(heads);
+      expect(await traces.listSpanPage(trace, null, 100)).toEqual(heads);
+      expect(await traces.findSummaries({ kind: 'all' }, traceId(7), null)).toEqual([
+        growSummary(null, { ...trace, owner: TEAM_KEY }, heads),
+      ]);
     });
   });
 }
