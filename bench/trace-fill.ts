@@ -73,13 +73,14 @@ function packedTrace({ traceId, startMs, rootNumber, first, count }: Wanted): Pa
     tally: tallyOf(heads),
     spanIds: heads.map(({ spanId }) => spanId),
     rows: spanRows(heads.map((head, at) => ({ head, payload: { kind: 'body', at } }))),
-    calls: [],
+    callsAbove: [],
   };
 }
 
 const packed = (traces: readonly PackedTrace[]): PackedExport => ({
   body: { format: 'protobuf', compression: 'zstd', bytes: new Uint8Array(0) },
   traces,
+  calls: [],
 });
 
 /** Stores so many spans without payloads over thirty days, in a folder that then says so; one that does is left alone. */

@@ -1,5 +1,5 @@
 import type { CatalogEntry } from '../src/domain/catalog/catalog.ts';
-import type { CallUsage } from '../src/domain/traces/call-usage.ts';
+import type { CallNames } from '../src/domain/traces/call-usage.ts';
 import { traceReader } from './access.ts';
 import { operation } from './operation.ts';
 import type { Scope } from './scope.ts';
@@ -8,6 +8,5 @@ import type { Scope } from './scope.ts';
 export const findEntryOfCall = operation({
   name: 'findEntryOfCall',
   access: traceReader,
-  run: ({ platform }: Scope, named: Pick<CallUsage, 'models' | 'provider'>): CatalogEntry | null =>
-    platform.estimates.entryOf(named),
+  run: ({ platform }: Scope, named: CallNames): CatalogEntry | null => platform.estimates.entryOf(named),
 });

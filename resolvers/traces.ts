@@ -5,8 +5,8 @@ import type { Page } from '../src/domain/page.ts';
 import { assembleTrace, isRootless, namedByFirst } from '../src/domain/traces/assemble-trace.ts';
 import { cursorAfter, readCursor } from '../src/domain/traces/cursor.ts';
 import { soughtCall, spendWithElsewhere } from '../src/domain/traces/call-spend.ts';
-import { estimatedExport } from '../src/domain/traces/estimate-export.ts';
-import type { PackedCall, SentExport } from '../src/domain/traces/packed.ts';
+import { type EstimatedCall, estimatedCalls, withEstimatedCalls } from '../src/domain/traces/estimate-export.ts';
+import type { SentExport } from '../src/domain/traces/packed.ts';
 import type { TraceOutline } from '../src/domain/traces/outline.ts';
 import { isBehind, readSpanCursor, spanCursorAt } from '../src/domain/traces/span-cursor.ts';
 import type { Span, SpanHead } from '../src/domain/traces/span.ts';
@@ -76,12 +76,12 @@ export const ingestTraces = operation({
     const packed = await exports.pack(sent);
     if (packed.traces.length === 0) return [];
     const owner = ownerOf(callerOf(scope));
-    const prices = new Map(
-      packed.traces.flatMap(({ calls }) => calls.map((call) => [call, estimates.estimate(call.usage)] as const)),
+    const calls = estimatedCalls(packed, estimates.estimatorOf);
+    const recorded = await recordedElsewhere(scope, owner, calls);
+    const priced = withEstimatedCalls(
+      packed,
+      calls.filter((call) => !recorded(call)),
     );
-    const estimated = [...prices].flatMap(([call, price]) => (price === null ? [] : [call]));
-    const recorded = await recordedElsewhere(scope, owner, estimated);
-    const priced = estimatedExport(packed, (call) => (recorded(call) ? null : (prices.get(call) ?? null)));
     return tellChanges(scope.platform.bus, await stores.traces.ingestExport(owner, priced));
   },
 });
@@ -93,8 +93,8 @@ export const ingestTraces = operation({
 async function recordedElsewhere(
   scope: Scope,
   owner: Owner,
-  calls: readonly PackedCall[],
-): Promise<(call: PackedCall) => boolean> {
+  calls: readonly EstimatedCall[],
+): Promise<(call: EstimatedCall) => boolean> {
   const sought = calls.flatMap((call) => soughtCall(call) ?? []).slice(0, MOST_SOUGHT);
   if (sought.length === 0) return () => false;
   await scope.platform.recordsReadable();

@@ -4,8 +4,9 @@ import { InvalidInput, TooLarge } from './domain/errors.ts';
 import type { Slots } from './domain/slots.ts';
 import type { OtlpLimits } from './domain/traces/otlp-limits.ts';
 import type { BodyReader, ExportBody, ExportPacker, PackedExport, SentExport } from './domain/traces/packed.ts';
+import { packedOfText, type PackedText } from './domain/traces/packed-text.ts';
 import type { SpanPayload } from './domain/traces/span.ts';
-import { createThreadPool } from './runtime/thread-pool.ts';
+import { createThreadPool, ownMemory } from './runtime/thread-pool.ts';
 import { declaredSize, packExport, payloadAt, withoutSpans } from './trace-packing.ts';
 
 /** What a thread is asked. */
@@ -18,10 +19,8 @@ export type PackingFailure =
   | { readonly kind: 'too large'; readonly message: string; readonly limit: number }
   | { readonly kind: 'invalid' | 'fault'; readonly message: string };
 
-/** The body is null when it is kept as it was sent. */
-type Packed = Omit<PackedExport, 'body'> & {
-  readonly body: ExportBody | (Omit<ExportBody, 'bytes'> & { readonly bytes: null });
-};
+/** An export as a thread gives it back, with the sender's own bytes where these are kept. */
+export interface PackedMessage extends PackedText, Pick<PackedExport, 'body'> {}
 
 /** Up to this size once inflated, the way to another thread and back costs as much as the work. */
 const MOST_BYTES_HERE = 32_768;
@@ -69,8 +68,9 @@ export function createTracePacker({
           const packed = packSmall(sent, limits);
           if (packed !== null) return packed;
         } else if (size <= PLACELESS_BYTES) done();
-        const { traces, body } = await pool.run<Packed>({ kind: 'pack', sent }, sent.bytes.length);
-        return { traces, body: body.bytes === null ? { ...body, bytes: sent.bytes } : body };
+        const task = { kind: 'pack', sent } as const;
+        const packed = await pool.run<PackedMessage>(task, sent.bytes.length, ownMemory(sent.bytes));
+        return { body: packed.body, ...packedOfText(packed) };
       } finally {
         done();
       }

@@ -1,8 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { InvalidInput, TooLarge } from './domain/errors.ts';
 import type { OtlpLimits } from './domain/traces/otlp-limits.ts';
+import { packedText } from './domain/traces/packed-text.ts';
+import { ownMemory } from './runtime/thread-pool.ts';
 import { packExport, payloadAt, withoutSpans } from './trace-packing.ts';
-import type { PackingFailure, PackingTask } from './trace-packer.ts';
+import type { PackedMessage, PackingFailure, PackingTask } from './trace-packer.ts';
 
 // Opens and reads the bodies of exports on a thread of its own, one after the other.
 
@@ -10,17 +12,25 @@ if (parentPort === null) throw new Error('This module is the body of a worker th
 const port = parentPort;
 const limits = workerData as OtlpLimits;
 
-function perform(task: PackingTask): unknown {
+/** A result and the memory that goes with it. */
+interface Done {
+  readonly result: unknown;
+  readonly given: ArrayBuffer[];
+}
+
+function perform(task: PackingTask): Done {
   switch (task.kind) {
     case 'pack': {
-      const { body, traces } = packExport(task.sent, limits);
-      // The sender's own bytes are still where they came from.
-      return { traces, body: body.bytes === task.sent.bytes ? { ...body, bytes: null } : body };
+      const { body, ...read } = packExport(task.sent, limits);
+      const result: PackedMessage = { ...packedText(read), body };
+      return { result, given: ownMemory(body.bytes) };
     }
     case 'payload':
-      return payloadAt(task.body, task.at, task.owner, limits.valueBytes);
-    case 'without':
-      return withoutSpans(task.body, task.traceIds);
+      return { result: payloadAt(task.body, task.at, task.owner, limits.valueBytes), given: [] };
+    case 'without': {
+      const result = withoutSpans(task.body, task.traceIds);
+      return { result, given: ownMemory(result.bytes) };
+    }
   }
 }
 
@@ -33,7 +43,8 @@ function failureOf(error: unknown): PackingFailure {
 
 port.on('message', (task: PackingTask) => {
   try {
-    port.postMessage({ result: perform(task) });
+    const { result, given } = perform(task);
+    port.postMessage({ result }, given);
   } catch (error) {
     port.postMessage({ failure: failureOf(error) });
   }

@@ -2,7 +2,8 @@ import { constants, gunzipSync, zstdCompressSync, zstdDecompressSync } from 'nod
 import type { Owner } from './domain/caller.ts';
 import { InvalidInput, TooLarge } from './domain/errors.ts';
 import { blankCalls, payloadOfCall } from './domain/traces/call-body.ts';
-import type { ExportBody, PackedCall, PackedExport, PackedTrace, SentExport } from './domain/traces/packed.ts';
+import { packedCalls, type PlacedCall } from './domain/traces/packed-calls.ts';
+import type { ExportBody, PackedExport, PackedTrace, SentExport } from './domain/traces/packed.ts';
 import type { OtlpLimits } from './domain/traces/otlp-limits.ts';
 import { type CallUsage, callUsageOf } from './domain/traces/call-usage.ts';
 import { callsAbove } from './domain/traces/estimates.ts';
@@ -30,13 +31,13 @@ export function declaredSize({ bytes, contentEncoding }: SentExport): number {
 export function packExport(sent: SentExport, limits: OtlpLimits): PackedExport {
   const compression = compressionOf(sent.contentEncoding);
   const plain = compression === null ? sent.bytes : inflate(sent, limits.bodyBytes);
-  const traces = tracesOf(decodeExport(plain, sent.contentType, limits), limits.valueBytes);
+  const read = tracesOf(decodeExport(plain, sent.contentType, limits), limits.valueBytes);
   const format = otlpFormat(sent.contentType);
   const body: ExportBody =
     compression === null
       ? { format, compression: 'zstd', bytes: deflate(plain) }
       : { format, compression, bytes: sent.bytes };
-  return { body, traces };
+  return { body, ...read };
 }
 
 /** The payload of one span of a body that was packed before; `valueBytes` is kept of each value. */
@@ -89,40 +90,41 @@ interface Placed {
 }
 
 /** The spans of each trace with their places; of those that share an id the first. */
-function tracesOf(spans: readonly RawSpan[], valueBytes: number): readonly PackedTrace[] {
-  const traces = new Map<string, Map<string, Placed>>();
+function tracesOf(spans: readonly RawSpan[], valueBytes: number): Pick<PackedExport, 'traces' | 'calls'> {
+  const placed = new Map<string, Map<string, Placed>>();
   for (const [at, span] of spans.entries()) {
-    const own = traces.get(span.traceId) ?? new Map<string, Placed>();
+    const own = placed.get(span.traceId) ?? new Map<string, Placed>();
     if (!own.has(span.spanId)) {
       const head = readHead(span, valueBytes);
       own.set(span.spanId, { head, at, usage: callUsageOf(span, head) });
     }
-    traces.set(span.traceId, own);
+    placed.set(span.traceId, own);
   }
-  return [...traces].map(([traceId, own]) => {
-    const placed = [...own.values()];
-    const { rows, ends } = spanRowsAndEnds(placed.map(({ head, at }) => ({ head, payload: { kind: 'body', at } })));
+  const calls: PlacedCall[] = [];
+  const traces = [...placed].map(([traceId, own], trace): PackedTrace => {
+    const ofTrace = [...own.values()];
+    const heads = ofTrace.map(({ head }) => head);
+    const { rows, ends } = spanRowsAndEnds(ofTrace.map(({ head, at }) => ({ head, payload: { kind: 'body', at } })));
+    for (const [place, { head, usage }] of ofTrace.entries())
+      if (usage !== null) calls.push({ trace, place, end: ends[place] ?? 0, head, usage });
+    const priceable = new Set(ofTrace.flatMap(({ head, usage }) => (usage === null ? [] : head.spanId)));
     return {
       traceId,
-      tally: tallyOf(placed.map(({ head }) => head)),
+      tally: tallyOf(heads),
       spanIds: [...own.keys()],
       rows,
-      calls: callsOf(placed, ends),
+      callsAbove: placesAbove(heads, priceable),
     };
   });
+  return { traces, calls: packedCalls(calls) };
 }
 
-function callsOf(placed: readonly Placed[], ends: readonly number[]): readonly PackedCall[] {
-  const ids = new Set(placed.flatMap(({ head, usage }) => (usage === null ? [] : head.spanId)));
-  if (ids.size === 0) return [];
-  const above = callsAbove(
-    placed.map(({ head }) => head),
-    ids,
-  );
-  return placed.flatMap(({ head, usage }, place): readonly PackedCall[] => {
-    const end = ends[place];
-    if (usage === null || end === undefined) return [];
-    const { spanId, requestId, callId, startNs, endNs } = head;
-    return [{ usage, end, spanId, requestId, callId, startNs, endNs, callAbove: above.get(spanId) ?? null }];
-  });
+/** See `PackedTrace.callsAbove`. */
+function placesAbove(heads: readonly SpanHead[], calls: ReadonlySet<string>): readonly number[] {
+  // One alone has none above it.
+  if (calls.size < 2) return [];
+  const above = callsAbove(heads, calls);
+  if (above.size === 0) return [];
+  const places = new Map(heads.map(({ spanId }, place) => [spanId, place]));
+  return [...above].flatMap(([call, teller]) => [places.get(call) ?? -1, places.get(teller) ?? -1]);
 }

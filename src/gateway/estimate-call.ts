@@ -2,19 +2,19 @@ import type { CatalogEntry, CatalogSnapshot, CatalogSource } from '../domain/cat
 import { type PriceRow, readTariff, type Tariff, tierFor } from '../domain/catalog/prices.ts';
 import { ownersOfProvider } from '../domain/catalog/provider-names.ts';
 import { type Rate, rateFrom, type Usd } from '../domain/money.ts';
-import type { CallUsage } from '../domain/traces/call-usage.ts';
+import type { CallNames, CallTokens } from '../domain/traces/call-usage.ts';
 import type { CallEstimator } from '../domain/traces/estimate-export.ts';
 import { costOf } from './price.ts';
 
 /** What calls that others make cost by the catalog as it stands. */
 export interface CallEstimates {
-  readonly estimate: CallEstimator;
+  readonly estimatorOf: CallEstimator;
   /** See `entryOfModel`. */
-  readonly entryOf: (named: Pick<CallUsage, 'models' | 'provider'>) => CatalogEntry | null;
+  readonly entryOf: (named: CallNames) => CatalogEntry | null;
 }
 
 export const createCallEstimates = (catalog: CatalogSource): CallEstimates => ({
-  estimate: (usage) => estimateCall(catalog.current(), usage),
+  estimatorOf: (named) => estimatorOf(catalog.current(), named),
   entryOf: (named) => entryOfModel(catalog.current(), named),
 });
 
@@ -43,10 +43,7 @@ function knownOf(catalog: CatalogSnapshot): Known {
  * The catalog's entry for a model as a sender of spans names it: that of its provider, under `provider/model` or the
  * bare name. Without a provider only a model that nobody else offers too. Null when none is, or more could be meant.
  */
-export function entryOfModel(
-  catalog: CatalogSnapshot,
-  { models, provider }: Pick<CallUsage, 'models' | 'provider'>,
-): CatalogEntry | null {
+export function entryOfModel(catalog: CatalogSnapshot, { models, provider }: CallNames): CatalogEntry | null {
   for (const name of models) {
     const model = name.replace(/^models\//, '');
     const found = provider === null ? onlyOffer(catalog, model) : offerOf(catalog, ownersOfProvider(provider), model);
@@ -90,37 +87,38 @@ function tariffOf(entry: CatalogEntry): Tariff | null {
 }
 
 /**
- * What a call somebody else made costs by this state of the catalog, by the rules that the gateway bills its own calls
+ * What calls somebody else made cost by this state of the catalog, by the rules that the gateway bills its own calls
  * by. Null where that would be a guess: which entry is meant is not certain, it is not billed by tokens alone, or
  * tokens that have a price of their own are not told apart.
  */
-export function estimateCall(catalog: CatalogSnapshot, usage: CallUsage): Usd | null {
-  const entry = entryOfModel(catalog, usage);
+export function estimatorOf(catalog: CatalogSnapshot, named: CallNames): ReturnType<CallEstimator> {
+  const entry = entryOfModel(catalog, named);
   if (entry === null) return null;
   const { tariffs } = knownOf(catalog);
-  let tariff = tariffs.get(entry);
-  if (tariff === undefined) {
-    tariff = tariffOf(entry);
-    tariffs.set(entry, tariff);
-  }
-  if (tariff === null || !tellsItsParts(tariff, usage)) return null;
-  const longCacheWriteTokens = usage.longCacheWriteTokens ?? 0;
+  const before = tariffs.get(entry);
+  const tariff = before === undefined ? tariffOf(entry) : before;
+  tariffs.set(entry, tariff);
+  return tariff === null ? null : (tokens) => (tellsItsParts(tariff, tokens) ? costOfTokens(tariff, tokens) : null);
+}
+
+function costOfTokens(tariff: Tariff, tokens: CallTokens): Usd | null {
+  const longCacheWriteTokens = tokens.longCacheWriteTokens ?? 0;
   return costOf(tariff, {
-    inputTokens: usage.inputTokens,
-    outputTokens: usage.outputTokens,
-    cacheReadTokens: usage.cacheReadTokens ?? 0,
-    cacheWriteTokens: usage.cacheWriteTokens ?? 0,
-    reasoningTokens: usage.reasoningTokens ?? 0,
+    inputTokens: tokens.inputTokens,
+    outputTokens: tokens.outputTokens,
+    cacheReadTokens: tokens.cacheReadTokens ?? 0,
+    cacheWriteTokens: tokens.cacheWriteTokens ?? 0,
+    reasoningTokens: tokens.reasoningTokens ?? 0,
     ...(longCacheWriteTokens === 0 ? {} : { longCacheWriteTokens }),
   });
 }
 
 /** Whether it is known how many tokens there are of each kind that has a price of its own. */
-function tellsItsParts(tariff: Tariff, usage: CallUsage): boolean {
-  const tier = tierFor(tariff, usage.inputTokens);
+function tellsItsParts(tariff: Tariff, tokens: CallTokens): boolean {
+  const tier = tierFor(tariff, tokens.inputTokens);
   const prices = tier?.prices ?? tariff.base;
   const isUsual = (own: Rate | null, usual: Rate | null): boolean => own === null || own === usual;
-  const { cacheReadTokens, cacheWriteTokens, longCacheWriteTokens, reasoningTokens } = usage;
+  const { cacheReadTokens, cacheWriteTokens, longCacheWriteTokens, reasoningTokens } = tokens;
   const longWrite = (tier ?? tariff).longCacheWrite ?? null;
   return (
     (cacheReadTokens !== null || isUsual(prices.cacheRead, prices.input)) &&

@@ -5,9 +5,10 @@ import { Unavailable } from '../domain/errors.ts';
 export interface ThreadPool<Task> {
   /**
    * Does a task on the next thread that is free. `bytes` is what it weighs while it waits. Throws Unavailable when
-   * too much waits, or when the thread died of the task.
+   * too much waits, or when the thread died of the task. Memory that is `given` moves to the thread once it begins: it is
+   * not copied, and gone here.
    */
-  run<Result>(task: Task, bytes: number): Promise<Result>;
+  run<Result>(task: Task, bytes: number, given?: ArrayBuffer[]): Promise<Result>;
   /** Ends the threads; what they were doing fails. */
   close(): Promise<void>;
 }
@@ -15,6 +16,7 @@ export interface ThreadPool<Task> {
 interface Job<Task> {
   readonly task: Task;
   readonly bytes: number;
+  readonly given: ArrayBuffer[];
   readonly resolve: (result: never) => void;
   readonly reject: (error: Error) => void;
 }
@@ -25,6 +27,11 @@ type Answer = { readonly result: never } | { readonly failure: unknown };
 interface Thread<Task> {
   readonly worker: Worker;
   job: Job<Task> | null;
+}
+
+/** The memory of some bytes, to be given away; nothing where it holds more than these, or other threads share it. */
+export function ownMemory({ buffer, byteLength }: Uint8Array): ArrayBuffer[] {
+  return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : [];
 }
 
 /** Starts no thread before there is work for it. A thread that ends is replaced by the next task. */
@@ -90,20 +97,19 @@ export function createThreadPool<Task>({
     if (thread === null || job === undefined) return;
     thread.job = job;
     thread.worker.ref();
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a rule for windows; this is a thread.
-    thread.worker.postMessage(job.task);
+    thread.worker.postMessage(job.task, job.given);
     next();
   }
 
   return {
-    run(task, bytes) {
+    run(task, bytes, given = []) {
       if (closed) return Promise.reject(new Unavailable('The process is ending.'));
       const full = held.jobs >= most.waiting || held.bytes + bytes > most.bytes;
       if (held.jobs > 0 && full)
         return Promise.reject(new Unavailable('Too much is waiting to be read. Try again shortly.'));
       held = { jobs: held.jobs + 1, bytes: held.bytes + bytes };
       return new Promise((resolve, reject) => {
-        queue.push({ task, bytes, resolve, reject });
+        queue.push({ task, bytes, given, resolve, reject });
         next();
       });
     },

@@ -5,12 +5,16 @@ import { CONVENTIONS } from './conventions/precedence.ts';
 import type { RawSpan, SpanHead } from './span.ts';
 import { longCacheWriteOf, tokenDetailsOf } from './token-details.ts';
 
-/** What a span tells of a model call that its price depends on. What it does not tell is null, never zero. */
-export interface CallUsage {
-  /** The names it goes by, the most exact first; at least one. */
+/** Who a call was made to, as its span tells it. */
+export interface CallNames {
+  /** The names its model goes by, the most exact first; at least one. */
   readonly models: readonly string[];
   /** Who answered, as the sender names it. */
   readonly provider: string | null;
+}
+
+/** What a call used, as its span tells it. What it does not tell is null, never zero. */
+export interface CallTokens {
   /** All input and output tokens, those below included. Neither is 0. */
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -20,6 +24,9 @@ export interface CallUsage {
   readonly longCacheWriteTokens: number | null;
   readonly reasoningTokens: number | null;
 }
+
+/** What a span tells of a model call that its price depends on. */
+export interface CallUsage extends CallNames, CallTokens {}
 
 /** Operations that are billed by tokens of text alone; a span of another convention names none. */
 const OPERATIONS = new Set(['', 'chat', 'completion', 'text_completion', 'generate_content']);

@@ -1,11 +1,12 @@
 import type { Owner } from '../caller.ts';
-import type { CallUsage } from './call-usage.ts';
+import type { PackedCalls } from './packed-calls.ts';
 import type { SpanPayload } from './span.ts';
 import type { SpanRows } from './span-rows.ts';
 import type { TraceTally } from './trace.ts';
 
 /** An export as it came in. */
 export interface SentExport {
+  /** Whoever reads the export takes them over: they may move to another thread, and the kept body be all that is left. */
   readonly bytes: Uint8Array;
   /** `Content-Type` and `Content-Encoding`, as they were sent. */
   readonly contentType: string | undefined;
@@ -28,29 +29,16 @@ export interface PackedTrace {
   /** Lower-case hex, distinct, in the order of the rows. */
   readonly spanIds: readonly string[];
   readonly rows: SpanRows;
-  /** The model calls among the spans that a price may be found for, in the order of the rows. */
-  readonly calls: readonly PackedCall[];
-}
-
-/** A model call whose price is still to be found. */
-export interface PackedCall {
-  readonly usage: CallUsage;
-  /** Where in the rows its estimate ends. */
-  readonly end: number;
-  readonly spanId: string;
-  readonly requestId: string | null;
-  /** See `SpanHead`. */
-  readonly callId: string | null;
-  readonly startNs: bigint;
-  readonly endNs: bigint;
-  /** The call in the same list that tells of it again, by its span id; null when none does. */
-  readonly callAbove: string | null;
+  /** Of the calls in `PackedExport.calls`, those that another of them tells of again: its place and that one's, by turns. */
+  readonly callsAbove: readonly number[];
 }
 
 /** An export read and made ready to be stored: narrow rows, and the body that they point into. */
 export interface PackedExport {
   readonly body: ExportBody;
   readonly traces: readonly PackedTrace[];
+  /** The model calls among the spans that a price may be found for. */
+  readonly calls: readonly PackedCalls[];
 }
 
 /** Reads exports, off the main thread where they are large. */

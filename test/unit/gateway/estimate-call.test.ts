@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { usdText } from '../../../src/domain/money.ts';
 import type { CallUsage } from '../../../src/domain/traces/call-usage.ts';
-import { entryOfModel, estimateCall } from '../../../src/gateway/estimate-call.ts';
+import { entryOfModel, estimatorOf } from '../../../src/gateway/estimate-call.ts';
 import { snapshotOfRows } from '../../support/catalog-maps.ts';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -23,7 +23,8 @@ const USED: CallUsage = {
   reasoningTokens: null,
 };
 const costBy = (rows: Readonly<Record<string, Row>>, used: Partial<CallUsage> = {}): string | null => {
-  const cost = estimateCall(snapshotOfRows('test', rows), { ...USED, ...used });
+  const usage = { ...USED, ...used };
+  const cost = estimatorOf(snapshotOfRows('test', rows), usage)?.(usage) ?? null;
   return cost === null ? null : usdText(cost);
 };
 const cost = (row: Row, used: Partial<CallUsage> = {}): string | null => costBy({ m: { ...PLAIN, ...row } }, used);

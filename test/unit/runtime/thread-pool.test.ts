@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
 import { Unavailable } from '../../../src/domain/errors.ts';
-import { createThreadPool, type ThreadPool } from '../../../src/runtime/thread-pool.ts';
+import { createThreadPool, ownMemory, type ThreadPool } from '../../../src/runtime/thread-pool.ts';
 
 interface Task {
   readonly kind: 'say' | 'fail' | 'die' | 'hold';
@@ -64,4 +64,13 @@ it('fails what is under way and what waits when it is closed', async () => {
   await close();
   expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   await expect(run(say('late'), 1)).rejects.toThrow(Unavailable);
+});
+
+it('moves the memory that it is given, and only memory that nothing else is in', async () => {
+  const { run } = open(1);
+  const bytes = new Uint8Array([1, 2, 3]);
+  expect(ownMemory(bytes.subarray(1))).toEqual([]);
+  expect(ownMemory(new Uint8Array(new SharedArrayBuffer(3)))).toEqual([]);
+  expect(await run(say('moved'), 3, ownMemory(bytes))).toBe('moved');
+  expect(bytes.buffer.detached).toBe(true);
 });

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { CallUsage } from '../../../src/domain/traces/call-usage.ts';
-import { estimatedExport } from '../../../src/domain/traces/estimate-export.ts';
+import { type CallEstimator, estimatedCalls, withEstimatedCalls } from '../../../src/domain/traces/estimate-export.ts';
+import type { PackedExport } from '../../../src/domain/traces/packed.ts';
+import { packedCalls } from '../../../src/domain/traces/packed-calls.ts';
+import { packedOfText, packedText } from '../../../src/domain/traces/packed-text.ts';
 import { callsAbove, type CallLink, countedCalls, countedEstimates } from '../../../src/domain/traces/estimates.ts';
 import { mayTellAgain, withCallsCountedOnce } from '../../../src/domain/traces/recount.ts';
 import { type SpanRows, spanRows, spanRowsAndEnds, spansOfRows } from '../../../src/domain/traces/span-rows.ts';
@@ -132,63 +134,98 @@ describe('a summary', () => {
 });
 
 describe('an export', () => {
-  const usage = (inputTokens: number): CallUsage => ({
-    models: ['m'],
-    provider: null,
-    inputTokens,
-    outputTokens: 1,
-    cacheReadTokens: null,
-    cacheWriteTokens: null,
-    longCacheWriteTokens: null,
-    reasoningTokens: null,
-  });
-  const heads = [span(1), span(2, below(1)), span(3), span(4)];
+  const heads = [span(1), span(2, below(1)), span(3), span(4), span(5, below(2))];
   const kept = heads.map((head, at) => ({ head, payload: { kind: 'body', at } as const }));
   const { rows, ends } = spanRowsAndEnds(kept);
-  const packed = (calls: readonly number[], tally = tallyOf(heads)) => ({
-    body: { format: 'json', compression: 'zstd', bytes: new Uint8Array() } as const,
-    traces: [
-      {
-        traceId: traceId(1),
-        tally,
-        spanIds: heads.map((head) => head.spanId),
-        rows,
-        calls: calls.map((place) => ({
-          usage: usage(place),
-          end: ends[place] ?? -1,
-          spanId: spanId(place + 1),
-          requestId: null,
-          callId: null,
-          startNs: 0n,
-          endNs: 1n,
-          callAbove: place === 1 ? spanId(1) : null,
-        })),
+  /** An export whose calls stand at these places; each says that it used as many tokens as its place. */
+  function packed(calls: readonly number[], tellers: readonly number[] = [], tally = tallyOf(heads)): PackedExport {
+    const placed = calls.map((place) => ({
+      trace: 0,
+      place,
+      end: ends[place] ?? -1,
+      head: { ...span(place + 1), callId: `call ${place}` },
+      usage: {
+        // The names by turns, so that calls of one do not stand together.
+        models: [place % 2 === 0 ? 'even' : 'odd'],
+        provider: null,
+        inputTokens: place,
+        outputTokens: 1,
+        cacheReadTokens: null,
+        cacheWriteTokens: 3,
+        longCacheWriteTokens: null,
+        reasoningTokens: 4,
       },
-    ],
+    }));
+    return {
+      body: { format: 'json', compression: 'zstd', bytes: new Uint8Array() },
+      traces: [{ traceId: traceId(1), tally, spanIds: heads.map(({ spanId: id }) => id), rows, callsAbove: tellers }],
+      calls: packedCalls(placed),
+    };
+  }
+  const byTokens: CallEstimator = () => (tokens) =>
+    tokens.inputTokens === 2 ? null : picos(BigInt(tokens.inputTokens) + 5n);
+  const withAll = (one: PackedExport, by = byTokens) => withEstimatedCalls(one, estimatedCalls(one, by));
+
+  it('tells of each call what its price depends on, by the names it goes by', () => {
+    const seen: unknown[] = [];
+    const calls = estimatedCalls(packed([0, 1, 2]), (names) => {
+      seen.push(names.models);
+      return names.models.includes('odd') ? null : byTokens(names);
+    });
+    expect(seen).toEqual([['even'], ['odd']]);
+    const { startNs, endNs } = span(1);
+    expect(calls).toEqual([
+      {
+        trace: 0,
+        place: 0,
+        end: ends[0],
+        requestId: null,
+        callId: 'call 0',
+        startNs,
+        endNs,
+        inputTokens: 0,
+        outputTokens: 1,
+        cacheReadTokens: null,
+        cacheWriteTokens: 3,
+        longCacheWriteTokens: null,
+        reasoningTokens: 4,
+        estimate: 5n,
+      },
+    ]);
   });
-  const byTokens = ({ usage: { inputTokens } }: { readonly usage: CallUsage }) =>
-    inputTokens === 2 ? null : picos(BigInt(inputTokens) + 5n);
 
   it('gets its estimates into its rows, and those that count into its tally', () => {
-    const [trace] = estimatedExport(packed([0, 1, 2, 3]), byTokens).traces;
+    const [trace] = withAll(packed([0, 1, 2, 3], [1, 0])).traces;
     expect(spansOfRows(traceId(1), trace?.rows ?? ('' as SpanRows))).toEqual(
       kept.map((one, place) => ({
         ...one,
-        head: { ...one.head, estimate: place === 2 ? null : picos(BigInt(place) + 5n) },
+        head: { ...one.head, estimate: place === 2 || place === 4 ? null : picos(BigInt(place) + 5n) },
       })),
     );
     // The first only tells of the second again.
     expect(trace?.tally).toEqual({ ...tallyOf(heads), spend: 14n, pricedCalls: 2, estimate: 14n, estimatedCalls: 2 });
     const charged = { ...tallyOf(heads), spend: picos(100n), pricedCalls: 1 };
-    expect(estimatedExport(packed([3], charged), byTokens).traces[0]?.tally).toMatchObject({
+    expect(withAll(packed([3], [], charged)).traces[0]?.tally).toMatchObject({
       spend: 108n,
       pricedCalls: 2,
       estimate: 8n,
     });
   });
 
+  it('counts a call once also where what stands between two that tell of it has no estimate', () => {
+    const [trace] = withAll(packed([0, 4], [1, 0, 4, 1])).traces;
+    expect(trace?.tally).toMatchObject({ spend: 9n, pricedCalls: 1, estimate: 9n, estimatedCalls: 1 });
+  });
+
   it('stays as it is where nothing can be estimated', () => {
-    expect(estimatedExport(packed([2]), byTokens)).toEqual(packed([2]));
+    expect(withAll(packed([2]))).toEqual(packed([2]));
+    expect(withAll(packed([0, 1]), () => null)).toEqual(packed([0, 1]));
     expect(rows).toBe(spanRows(kept));
+  });
+
+  it('is the same on either side of a way between threads', () => {
+    const one = packed([0, 1, 2], [1, 0], { ...tallyOf(heads), spend: picos(100n), estimate: picos(7n) });
+    const { body, ...read } = withAll(one);
+    expect({ body, ...packedOfText(structuredClone(packedText(read))) }).toEqual(withAll(one));
   });
 });

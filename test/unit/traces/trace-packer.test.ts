@@ -35,8 +35,9 @@ const anExport = (spans: number, bytes: number): Uint8Array =>
     ],
   });
 
+/** Sent as bytes of its own: the packer takes them over. */
 const protobuf = (bytes: Uint8Array, contentEncoding?: string) => ({
-  bytes,
+  bytes: new Uint8Array(bytes),
   contentType: 'application/x-protobuf',
   contentEncoding,
 });
@@ -48,12 +49,12 @@ describe.each([
   const plain = anExport(spans, bytes);
 
   it('comes out the same, gzipped or not, with the sender’s own gzip kept', async () => {
-    const gzipped = protobuf(gzipSync(plain), 'gzip');
-    const [one, other] = [await packer.pack(gzipped), await packer.pack(protobuf(plain))];
-    expect(one.body).toEqual({ format: 'protobuf', compression: 'gzip', bytes: gzipped.bytes });
+    const gzipped = new Uint8Array(gzipSync(plain));
+    const [one, other] = [await packer.pack(protobuf(gzipped, 'gzip')), await packer.pack(protobuf(plain))];
+    expect(one.body).toEqual({ format: 'protobuf', compression: 'gzip', bytes: gzipped });
     expect(other.body.compression).toBe('zstd');
-    expect(one.traces).toEqual(other.traces);
-    expect(one.traces).toEqual(packExport(gzipped, LIMITS).traces);
+    expect([one.traces, one.calls]).toEqual([other.traces, other.calls]);
+    expect(one).toEqual(packExport(protobuf(gzipped, 'gzip'), LIMITS));
     expect(one.traces.map(({ spanIds }) => spanIds.length)).toEqual([spans - 1, 1]);
   });
 
@@ -89,20 +90,36 @@ it('inflates no further than the limit, and says so', async () => {
 });
 
 it('takes nothing while large exports hold every place, and gives each place back', async () => {
-  const large = protobuf(anExport(600, 1_000));
-  const reading = packer.pack(large);
+  const large = anExport(600, 1_000);
+  const reading = packer.pack(protobuf(large));
   await expect(packer.pack(protobuf(anExport(1, 1)))).rejects.toThrow(Unavailable);
   await reading;
-  await expect(packer.pack(protobuf(large.bytes.slice(0, -1)))).rejects.toThrow(InvalidInput);
+  await expect(packer.pack(protobuf(large.slice(0, -1)))).rejects.toThrow(InvalidInput);
   expect((await packer.pack(protobuf(anExport(1, 1)))).traces.length).toBe(1);
+});
+
+it('hands what is kept of an export over and back, also out of memory that others share', async () => {
+  const gzipped = gzipSync(anExport(200, 1_000));
+  const shared = new Uint8Array(gzipped.length + 2).fill(7);
+  shared.set(gzipped, 1);
+  for (const bytes of [new Uint8Array(gzipped), shared.subarray(1, -1)]) {
+    const { body } = await packer.pack({ ...protobuf(gzipped, 'gzip'), bytes });
+    expect(body.bytes).toEqual(new Uint8Array(gzipped));
+  }
+  expect([shared[0], shared.at(-1), gunzipSync(shared.subarray(1, -1)).length]).toEqual([
+    7,
+    7,
+    gunzipSync(gzipped).length,
+  ]);
 });
 
 it('reads random exports on a thread as it does here', async () => {
   const draw = seeded(5);
   for (let round = 0; round < 20; round += 1) {
     const plain = encodeExport(randomExport(draw).request);
-    const gzipped = gzipSync(plain);
-    expect((await packer.pack(protobuf(gzipped, 'gzip'))).traces).toEqual(packExport(protobuf(plain), LIMITS).traces);
-    expect(gunzipSync(gzipped)).toEqual(Buffer.from(plain));
+    const { body, ...read } = await packer.pack(protobuf(gzipSync(plain), 'gzip'));
+    const { body: _, ...expected } = packExport(protobuf(plain), LIMITS);
+    expect(read).toEqual(expected);
+    expect(gunzipSync(body.bytes)).toEqual(Buffer.from(plain));
   }
 });
