@@ -6,7 +6,7 @@ import { DomainError } from '../domain/errors.ts';
 import type { Endpoint } from '../domain/inference/endpoint.ts';
 import { GEN_AI, GEN_AI_OPERATIONS } from '../domain/traces/conventions/gen-ai-attributes.ts';
 import type { Usd } from '../domain/money.ts';
-import type { SpanType } from '../domain/traces/span.ts';
+import type { Span, SpanType } from '../domain/traces/span.ts';
 import { MAX_VALUE_BYTES, startOf, truncateConversation, truncateText } from '../domain/traces/truncate.ts';
 
 /** Characters of the input that a list of spans shows. */
@@ -14,7 +14,10 @@ const PREVIEW_LIMIT = 240;
 /** A wildcard deployment answers to any name a caller makes up. */
 const NAME_BYTES = 512;
 const SERVICE = 'lensgate';
+/** One object for all: whoever writes it out need not look into it again. */
+const RESOURCE: Span['resourceAttributes'] = { 'service.name': SERVICE };
 const CALL_ID = 'litellm.call_id';
+const NS_PER_MS = 1e6;
 
 /** What the books say of a request: one to a model, or about something an upstream keeps. */
 export interface Accounted extends Pick<ModelRequest, 'model' | 'body' | 'callId' | 'parent'> {
@@ -52,7 +55,10 @@ export function recordOf(call: ClosedCall): CallRecord {
   const error = errorOf(call);
   const usage = outcome?.usage ?? null;
   const input = call.capturePrompts ? inputText(request) : '';
-  const startNs = BigInt(startedAt.getTime()) * 1_000_000n;
+  const startMs = startedAt.getTime();
+  const startNs = BigInt(startMs) * 1_000_000n;
+  // Rounded once: a sum of milliseconds as large as today's and of a fraction would round by itself, and its other way.
+  const durationNs = Math.round(call.durationMs * NS_PER_MS);
   return {
     spend: {
       id: call.rowId,
@@ -70,8 +76,8 @@ export function recordOf(call: ClosedCall): CallRecord {
       cost,
       status: error === null ? 'success' : 'failure',
       startedAt,
-      endedAt: new Date(startedAt.getTime() + call.durationMs),
-      firstByteAt: call.firstByteMs === null ? null : new Date(startedAt.getTime() + call.firstByteMs),
+      endedAt: new Date(startMs + Math.floor(durationNs / NS_PER_MS)),
+      firstByteAt: call.firstByteMs === null ? null : new Date(startMs + call.firstByteMs),
       traceId: call.traceId,
       spanId: call.spanId,
       error,
@@ -86,7 +92,7 @@ export function recordOf(call: ClosedCall): CallRecord {
       agent: '',
       service: SERVICE,
       startNs,
-      endNs: startNs + BigInt(Math.round(call.durationMs * 1e6)),
+      endNs: startNs + BigInt(durationNs),
       status: error === null ? 'ok' : 'error',
       error: error?.message ?? null,
       model: outcome?.responseModel ?? deployment.upstreamModel,
@@ -104,7 +110,7 @@ export function recordOf(call: ClosedCall): CallRecord {
       input,
       output: call.capturePrompts ? truncateText(outcome?.text ?? '', MAX_VALUE_BYTES) : '',
       attributes: attributesOf(call, error?.code ?? null),
-      resourceAttributes: { 'service.name': SERVICE },
+      resourceAttributes: RESOURCE,
       events: [],
       links: [],
     },

@@ -5,14 +5,17 @@ import type { KeptCall } from '../../domain/calls/call-record.ts';
 import type { SpendRow } from '../../domain/spend/spend-row.ts';
 import type { SqlFlavour } from '../database.ts';
 import type { Tables } from '../tables.ts';
-import type { SlabPlace } from '../text-slabs.ts';
+import { joined, type SlabPlace } from '../text-slabs.ts';
 import type { CallProfile } from './call-rows.ts';
 import { costsByKey } from './spend-rows.ts';
 
-/** A call whose span begins a trace of its own, as bytes: its row, and behind it its payload. */
-export interface PackedRoot extends KeptCall, SlabPlace {
+/** A call whose span begins a trace of its own, as bytes. */
+export interface PackedRoot extends KeptCall {
   readonly profile: CallProfile;
   readonly cost: SpendRow['cost'];
+  /** As `call-rows.ts` makes them, what parts one from the next included. */
+  readonly row: SlabPlace;
+  readonly payload: SlabPlace;
 }
 
 /** Calls of one commit, ready to be stored. */
@@ -29,21 +32,21 @@ export interface Segment {
 /** Whoever reads a payload opens its whole body: what that takes is bounded by these. */
 const MOST_CALLS = 4_000;
 const MOST_BODY_BYTES = 1 << 20;
-/** Brackets, commas and a number. */
-const AROUND_BYTES = 32;
 const compress = promisify(zstdCompress);
 const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
-/** The calls in segments; payloads are compressed on another thread. */
+/** The calls in segments; payloads are compressed on another thread, one after the other: more would crowd out this one. */
 export async function segmentsOf(calls: readonly PackedRoot[]): Promise<readonly Segment[]> {
-  return Promise.all([...cut(calls)].map(segmentOf));
+  const segments: Segment[] = [];
+  for (const part of cut(calls)) segments.push(await segmentOf(part));
+  return segments;
 }
 
 function* cut(calls: readonly PackedRoot[]): Generator<readonly PackedRoot[]> {
   let from = 0;
   let bytes = 0;
-  for (const [at, { middle, end }] of calls.entries()) {
-    const size = end - middle;
+  for (const [at, { payload }] of calls.entries()) {
+    const size = payload.end - payload.start;
     if (at > from && (at - from === MOST_CALLS || bytes + size > MOST_BODY_BYTES)) {
       yield calls.slice(from, at);
       from = at;
@@ -55,59 +58,29 @@ function* cut(calls: readonly PackedRoot[]): Generator<readonly PackedRoot[]> {
 }
 
 async function segmentOf(calls: readonly PackedRoot[]): Promise<Segment> {
-  const groups = new Map<CallProfile, PackedRoot[]>();
-  for (const call of calls) {
-    const group = groups.get(call.profile);
-    if (group === undefined) groups.set(call.profile, [call]);
-    else group.push(call);
-  }
-  const texts = [...groups.values()].flat();
-  const rows = roomFor(
-    texts.reduce((bytes, { start, middle }) => bytes + middle - start + 1, 0),
-    groups.keys(),
-  );
-  const payloads = roomFor(
-    texts.reduce((bytes, { middle, end }) => bytes + end - middle + 1, 0),
-    [],
-  );
-  let place = 0;
+  const groups = Map.groupBy(calls, ({ profile }) => profile);
+  const rows: Buffer[] = [];
+  const payloads: SlabPlace[] = [];
   for (const [{ head }, group] of groups) {
-    rows.text(`${place === 0 ? '[' : ','}${head},${place},[`);
-    for (const [at, { slab, start, middle, end }] of group.entries()) {
-      if (at > 0) rows.text(',');
-      rows.copy(slab, start, middle);
-      if (place > 0) payloads.text('\n');
-      payloads.copy(slab, middle, end);
-      place += 1;
-    }
-    rows.text(']]');
+    rows.push(
+      Buffer.from(`${payloads.length === 0 ? '[' : ','}${head},${payloads.length},[`),
+      bytesOf(group.map(({ row }) => row)),
+      Buffer.from(']]'),
+    );
+    for (const { payload } of group) payloads.push(payload);
   }
-  rows.text(']');
   const costs = costsByKey(calls.map(({ profile, cost }) => ({ keyHash: profile.owner.keyHash, cost })));
   return {
     calls: calls.length,
-    rows: rows.all(),
-    body: await compress(payloads.all(), ZSTD),
+    rows: Buffer.concat([...rows, Buffer.from(']')]),
+    body: await compress(bytesOf(payloads), ZSTD),
     totals: JSON.stringify(costs),
   };
 }
 
-/** Room for so many bytes, and for what stands around the calls of these profiles. */
-function roomFor(bytes: number, profiles: Iterable<CallProfile>) {
-  let size = bytes;
-  for (const { head } of profiles) size += Buffer.byteLength(head) + AROUND_BYTES;
-  const room = Buffer.allocUnsafe(size + AROUND_BYTES);
-  let used = 0;
-  return {
-    text(text: string): void {
-      used += room.write(text, used);
-    },
-    copy(from: Buffer, start: number, end: number): void {
-      used += from.copy(room, used, start, end);
-    },
-    all: () => room.subarray(0, used),
-  };
-}
+/** What stands at these places, without what would part the last from a next one. */
+const bytesOf = (places: readonly SlabPlace[]): Buffer =>
+  Buffer.concat(joined(places).map(({ slab, start, end }) => slab.subarray(start, end))).subarray(0, -1);
 
 /** Stores a segment to be taken apart later. */
 export async function insertSegment(db: Kysely<Tables>, flavour: SqlFlavour, segment: Segment): Promise<void> {

@@ -53,7 +53,8 @@ export function createCallStore(
   const summaryTable = rowTable(orm, 'trace_summary', TraceSummaryEntity);
   const spendTable = rowTable(orm, 'spend_row', SpendRowEntity);
   const pack = createCallPacker();
-  const place = createTextSlabs();
+  const placeRow = createTextSlabs();
+  const placePayload = createTextSlabs();
   const segments = createCallLog(database, {
     unpacking: createCallUnpacking(flavour, {
       spend_row: spendTable,
@@ -100,8 +101,15 @@ export function createCallStore(
         return { kind: 'whole', callId, traceId, record: call };
       }
       const { profile, row, payload } = packed;
-      const { slab, start, middle, end } = place(row, payload);
-      return { kind: 'root', callId, traceId, profile, cost: call.spend.cost, slab, start, middle, end };
+      return {
+        kind: 'root',
+        callId,
+        traceId,
+        profile,
+        cost: call.spend.cost,
+        row: placeRow(row),
+        payload: placePayload(payload),
+      };
     },
     append: async (calls) => {
       const roots = calls.filter((call) => call.kind === 'root');

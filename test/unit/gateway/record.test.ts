@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { COMPLETIONS, EMBEDDINGS } from '../../../src/domain/inference/endpoint.ts';
-import { recordOf } from '../../../src/gateway/record.ts';
+import { type ClosedCall, recordOf } from '../../../src/gateway/record.ts';
 import { aCaller, aDeployment, aModelRequest, NO_OUTCOME } from '../../support/chat.ts';
 
-/** What the span of a call shows of what it was asked, when prompts are kept. */
-function shown(endpoint: typeof EMBEDDINGS, asked: unknown) {
-  const { span } = recordOf({
+/** The record of a call, with what differs from the usual. */
+function recorded(fields: Partial<ClosedCall>) {
+  return recordOf({
     rowId: 'row-1',
     callId: 'call-1',
     traceId: '1'.repeat(32),
     spanId: '2'.repeat(16),
     caller: aCaller(),
-    request: aModelRequest({ model: 'm', [endpoint.asks.member]: asked }, { endpoint }),
+    request: aModelRequest({ model: 'm' }),
     deployment: aDeployment(),
     startedAt: new Date('2026-01-01T00:00:00Z'),
     durationMs: 1,
@@ -21,7 +21,13 @@ function shown(endpoint: typeof EMBEDDINGS, asked: unknown) {
     end: 'completed',
     failure: null,
     capturePrompts: true,
+    ...fields,
   });
+}
+
+/** What the span of a call shows of what it was asked, when prompts are kept. */
+function shown(endpoint: typeof EMBEDDINGS, asked: unknown) {
+  const { span } = recorded({ request: aModelRequest({ model: 'm', [endpoint.asks.member]: asked }, { endpoint }) });
   return [span.name, span.type, span.input, span.inputPreview];
 }
 
@@ -41,5 +47,20 @@ describe('the span of a call, with its prompt', () => {
     const [, , input, preview] = shown(COMPLETIONS, 'é'.repeat(40_000));
     expect(input).toBe(`${'é'.repeat(32_768)}…[truncated 14464 bytes]`);
     expect(preview).toBe('é'.repeat(240));
+  });
+});
+
+describe('the times of a call', () => {
+  it.each([
+    [0, 0],
+    [1.5, 1],
+    [1.999_999_4, 1],
+    // Today's milliseconds and such a fraction make a double that says the next millisecond.
+    [1.999_95, 1],
+    [1.999_999_6, 2],
+  ])('that took %d ms are the same in its spend row and its span', (durationMs, wholeMs) => {
+    const { spend, span } = recorded({ durationMs });
+    expect(spend.endedAt.getTime() - spend.startedAt.getTime()).toBe(wholeMs);
+    expect(Number(span.endNs - span.startNs)).toBe(Math.round(durationMs * 1e6));
   });
 });

@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest';
+import { createTextSlabs, joined, type SlabPlace } from '../../../src/persistence/text-slabs.ts';
+
+const textAt = ({ slab, start, end }: SlabPlace): string => slab.toString('utf8', start, end);
+
+describe('texts in slabs', () => {
+  it('keeps each as it is, beyond the end of a slab and larger than one', () => {
+    const place = createTextSlabs();
+    const texts = ['', 'ö\u{1F600}', 'a'.repeat(100_000), 'b'.repeat(90_000), 'c'.repeat(300_000), 'd'];
+    const places = texts.map(place);
+    expect(places.map(textAt)).toEqual(texts);
+    expect(places.at(-1)?.slab).toBe(places.at(-2)?.slab);
+  });
+
+  it('joins those that follow one another, and no others', () => {
+    const place = createTextSlabs();
+    const [a, b, c, d] = ['aa', 'b', 'cc', 'd'].map(place) as [SlabPlace, SlabPlace, SlabPlace, SlabPlace];
+    const elsewhere = createTextSlabs()('ee');
+    expect(joined([a, b, d, elsewhere, c]).map(textAt)).toEqual(['aab', 'd', 'ee', 'cc']);
+    expect(joined([b, a]).map(textAt)).toEqual(['b', 'aa']);
+    expect(joined([])).toEqual([]);
+  });
+});
