@@ -8,8 +8,9 @@ import { arrayOfEvents } from '../src/wire/generate-content/array.ts';
 import { isObject } from '../src/wire/json/fields.ts';
 import { eventOf } from '../src/wire/sse/events.ts';
 import { geminiError, statusOf } from './errors.ts';
-import { callFactsOf, callThrough, type ModelDoor, parseBody } from './model-call.ts';
+import { callFactsOf, callThrough, type ModelDoor } from './model-call.ts';
 import { type HttpAnswer, type HttpRequest, json, type RouteRow } from './route.ts';
+import { parseBody, parseInPart } from './sent-body.ts';
 
 /** `gemini-2.5-flash:streamGenerateContent`: a model, which may hold slashes and colons, and what is asked of it. */
 const ASKED = /^(.+):([A-Za-z]+)$/;
@@ -27,8 +28,8 @@ function readGenerate(request: HttpRequest): ModelRequest {
   const { model, method } = askedOf(request);
   const { body: bytes } = request;
   const stream = method === 'streamGenerateContent';
-  const body = { ...parseBody(bytes), model, stream };
-  assertAskable(body, GENERATE_CONTENT);
+  const { fields: body, unread } = parseInPart(bytes, { model, stream });
+  assertAskable(body, GENERATE_CONTENT, unread);
   return { endpoint: GENERATE_CONTENT, model, stream, includeUsage: true, bytes, body, ...callFactsOf(request) };
 }
 

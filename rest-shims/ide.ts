@@ -12,8 +12,9 @@ import { readIdeRequest, withModel } from '../src/wire/ide/request.ts';
 import { parseJson } from '../src/wire/json/fields.ts';
 import { RESPONSES_OUT } from '../src/wire/responses/outbound.ts';
 import { translatedStream } from '../src/wire/translate.ts';
-import { callThrough, openAiDoor, parseBody } from './model-call.ts';
+import { callThrough, openAiDoor } from './model-call.ts';
 import type { HttpAnswer, HttpRequest, RouteRow } from './route.ts';
+import { parseBody } from './sent-body.ts';
 
 type Fault = NonNullable<ReturnType<typeof ideFaultOf>>;
 /** Most bytes of an answer that is sent whole. */

@@ -5,8 +5,9 @@ import { assertAskable, mistyped } from '../src/domain/inference/askable.ts';
 import { COUNT_TOKENS, type Endpoint, MESSAGES } from '../src/domain/inference/endpoint.ts';
 import { PING } from '../src/wire/messages/write-answer.ts';
 import { anthropicError } from './errors.ts';
-import { callFactsOf, callThrough, type ModelDoor, parseBody } from './model-call.ts';
+import { callFactsOf, callThrough, type ModelDoor } from './model-call.ts';
 import { type HttpRequest, json, route, type RouteRow } from './route.ts';
+import { parseInPart } from './sent-body.ts';
 
 /** Headers that say which words the body is in; an upstream of the same dialect has to know them. */
 const FORWARDED = ['anthropic-version', 'anthropic-beta'] as const;
@@ -26,8 +27,8 @@ function readMessage(request: HttpRequest): ModelRequest {
 
 function readAs(endpoint: Endpoint, request: HttpRequest): ModelRequest {
   const { body: bytes } = request;
-  const body = parseBody(bytes);
-  assertAskable(body, endpoint);
+  const { fields: body, unread } = parseInPart(bytes, {});
+  assertAskable(body, endpoint, unread);
   const stream = (endpoint.streams ? body['stream'] : null) ?? false;
   if (typeof stream !== 'boolean') throw mistyped('stream', 'a boolean', endpoint);
   const asked = { endpoint, model: String(body['model']), stream, includeUsage: true, bytes, body };

@@ -3,7 +3,7 @@ import type { Scope } from '../resolvers/scope.ts';
 import { collect } from '../src/domain/bytes.ts';
 import type { ModelRequest } from '../src/domain/chat/chat.ts';
 import { callIdOf } from '../src/domain/chat/failed-call.ts';
-import { DomainError, InvalidInput, Unavailable } from '../src/domain/errors.ts';
+import { DomainError, Unavailable } from '../src/domain/errors.ts';
 import { assertAskable, mistyped, type RequestBody } from '../src/domain/inference/askable.ts';
 import type { Endpoint } from '../src/domain/inference/endpoint.ts';
 import { publicAddress } from '../src/domain/deployments/public-address.ts';
@@ -11,7 +11,7 @@ import { usdText } from '../src/domain/money.ts';
 import { parseTraceparent } from '../src/domain/traces/trace-context.ts';
 import { VERSION } from '../src/domain/version.ts';
 import { eventOf } from '../src/wire/sse/events.ts';
-import { MOST_NESTING, nestsTooDeep } from '../src/wire/json/nesting.ts';
+import type { PartlyRead } from '../src/wire/json/unread.ts';
 import type { Form } from '../src/domain/inference/form.ts';
 import { fieldsOf } from '../src/wire/multipart/form.ts';
 import { proxyError, statusOf } from './errors.ts';
@@ -19,13 +19,12 @@ import { bringsForm, formOf } from './form.ts';
 import { COMMENT_LINE } from './heartbeat.ts';
 import type { HttpAnswer, HttpRequest } from './route.ts';
 import { withAnswerHeaders } from './router.ts';
+import { parseBody, parseInPart, wholly } from './sent-body.ts';
 
 type GatewayCall = Awaited<ReturnType<typeof callModel>>;
 
 /** A call id that can be echoed in a header and kept in a row as it is. */
 const CALL_ID = /^[\x21-\x7e]{1,200}$/;
-/** Bytes in which no nesting can be deep enough to hold the process up. */
-const SMALL_BODY = 128 * 1024;
 /** Most bytes of an answer that is sent whole. */
 const ANSWER_LIMIT = 64 * 1024 * 1024;
 
@@ -49,15 +48,21 @@ export const openAiDoor = (endpoint: Endpoint): ModelDoor => ({
 });
 
 function readOpenAi(endpoint: Endpoint, request: HttpRequest): ModelRequest {
-  const { body: bytes, params } = request;
+  const { body: bytes } = request;
   const form = isWrittenAsForm(endpoint, request) ? formOf(request, endpoint.path) : null;
-  const sent = form === null ? parseBody(bytes) : formFields(form);
-  // Where the path names a model, as Azure's clients do, it is the one that is meant.
-  const body = params['model'] ? { ...sent, model: params['model'] } : sent;
-  assertAskable(body, endpoint);
+  const { fields: body, unread } = sentBody(endpoint, request, form);
+  assertAskable(body, endpoint, unread);
   const { stream, includeUsage } = endpoint.streams ? streamingOf(body, endpoint) : WHOLE;
   const facts = { endpoint, model: String(body['model']), stream, includeUsage, bytes, body, ...callFactsOf(request) };
   return form === null ? facts : { ...facts, form };
+}
+
+function sentBody({ asks }: Endpoint, { body: bytes, params }: HttpRequest, form: Form | null): PartlyRead {
+  // Where the path names a model, as Azure's clients do, it is the one that is meant.
+  const named = params['model'] ? { model: params['model'] } : {};
+  if (form !== null) return wholly(formFields(form), named);
+  // Items are looked through for what they refer to: to leave them unread would gain nothing.
+  return asks.form === 'items' ? wholly(parseBody(bytes), named) : parseInPart(bytes, named);
 }
 
 const isWrittenAsForm = ({ written }: Endpoint, request: HttpRequest): boolean =>
@@ -91,24 +96,6 @@ function streamingOf(body: RequestBody, endpoint: Endpoint): Streaming {
     includeUsage: typeof options === 'object' && 'include_usage' in options && options.include_usage === true,
   };
 }
-
-/** A request's body as a JSON object. Throws InvalidInput. */
-export function parseBody(bytes: Uint8Array): RequestBody {
-  if (bytes.length > SMALL_BODY && nestsTooDeep(bytes))
-    throw notReadable(`The request body nests more than ${MOST_NESTING} levels deep.`);
-  let value: unknown;
-  try {
-    value = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
-  } catch {
-    throw notReadable('The request body is not valid JSON.');
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw notReadable('The request body is not a JSON object.');
-  return value as RequestBody;
-}
-
-const notReadable = (message: string): InvalidInput =>
-  new InvalidInput(message, [{ path: ['request_body'], rule: 'json', message }]);
 
 /** A field that may be absent or null, else of one type. */
 function optional(

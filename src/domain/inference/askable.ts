@@ -7,12 +7,19 @@ export type RequestBody = Readonly<Record<string, unknown>>;
 /** Most characters of a model's name: it travels in headers, rows and messages, whole. */
 const MOST_MODEL_CHARACTERS = 512;
 
-/** Refuses a request without a model, or without what its endpoint asks. */
-export function assertAskable(body: RequestBody, endpoint: Endpoint): void {
-  const { model } = body;
+/** What a value is, as far as a request is refused for it; `objects` is a list of nothing else. */
+export type Shape = 'text' | 'object' | 'objects' | 'list';
+
+const ALL_READ: ReadonlyMap<string, Shape> = new Map();
+
+/**
+ * Refuses a request without a model, or without what its endpoint asks. Of members that are not parsed yet, `unread` says what
+ * they are; so none has to be.
+ */
+export function assertAskable(body: RequestBody, endpoint: Endpoint, unread = ALL_READ): void {
   const { member, form } = endpoint.asks;
-  const asked = body[member];
-  const isThere = (field: string): boolean => body[field] !== undefined && body[field] !== null;
+  const isThere = (field: string): boolean => unread.has(field) || (body[field] !== undefined && body[field] !== null);
+  const { model } = body;
   if (model === undefined || model === null || model === '') throw missing('model', endpoint);
   const absent = [member, ...endpoint.needs].find((field) => !isThere(field));
   if (absent !== undefined) throw missing(absent, endpoint);
@@ -21,37 +28,29 @@ export function assertAskable(body: RequestBody, endpoint: Endpoint): void {
   if (typeof model !== 'string') throw mistyped('model', 'a string', endpoint);
   if (model.length > MOST_MODEL_CHARACTERS)
     throw mistyped('model', `a string of at most ${MOST_MODEL_CHARACTERS} characters`, endpoint);
-  if (!isForm(form, asked)) throw mistyped(member, FORMS[form], endpoint);
-  if ((form === 'messages' || form === 'items') && Array.isArray(asked) && !asked.every(isObject))
+  const shape = unread.get(member) ?? shapeOf(body[member]);
+  const { wanted, shapes } = FORMS[form];
+  if (shape === null || !shapes.includes(shape)) throw mistyped(member, wanted, endpoint);
+  if ((form === 'messages' || form === 'items') && shape === 'list')
     throw mistyped(member, 'an array of objects', endpoint);
 }
 
-type Form = Endpoint['asks']['form'];
-
-/** What each form must be; completes "must be". */
-const FORMS: Readonly<Record<Form, string>> = {
-  text: 'a string',
-  texts: 'a string or an array',
-  messages: 'an array of messages',
-  items: 'a string or an array of items',
-  file: 'a file',
-  files: 'a file, or several',
+/** What each form must be, in words that complete "must be". */
+const FORMS: Readonly<
+  Record<Endpoint['asks']['form'], { readonly wanted: string; readonly shapes: readonly Shape[] }>
+> = {
+  text: { wanted: 'a string', shapes: ['text'] },
+  texts: { wanted: 'a string or an array', shapes: ['text', 'objects', 'list'] },
+  messages: { wanted: 'an array of messages', shapes: ['objects', 'list'] },
+  items: { wanted: 'a string or an array of items', shapes: ['text', 'objects', 'list'] },
+  file: { wanted: 'a file', shapes: ['object'] },
+  files: { wanted: 'a file, or several', shapes: ['object', 'objects'] },
 };
 
-function isForm(form: Form, asked: unknown): boolean {
-  switch (form) {
-    case 'text':
-      return typeof asked === 'string';
-    case 'texts':
-    case 'items':
-      return typeof asked === 'string' || Array.isArray(asked);
-    case 'messages':
-      return Array.isArray(asked);
-    case 'file':
-      return isObject(asked);
-    case 'files':
-      return isObject(asked) || (Array.isArray(asked) && asked.every(isObject));
-  }
+function shapeOf(value: unknown): Shape | null {
+  if (typeof value === 'string') return 'text';
+  if (Array.isArray(value)) return value.every(isObject) ? 'objects' : 'list';
+  return isObject(value) ? 'object' : null;
 }
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);

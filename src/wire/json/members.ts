@@ -180,7 +180,8 @@ function afterScalar(bytes: Buffer, from: number): number {
   return -1;
 }
 
-function keyText(bytes: Buffer, start: number, end: number): string {
+/** The text of a quoted key. */
+export function keyText(bytes: Buffer, start: number, end: number): string {
   const quoted = bytes.toString('utf8', start, end);
   if (!quoted.includes('\\')) return quoted.slice(1, -1);
   try {

@@ -159,6 +159,8 @@ describe('content.generate 200', () => {
   });
 });
 
+const LARGE = 'x'.repeat(20_000);
+
 describe('content.generate refuses', () => {
   it.each([
     ['{"contents":', 'The request body is not valid JSON.'],
@@ -169,6 +171,22 @@ describe('content.generate refuses', () => {
       "/generateContent: Invalid type for parameter 'contents': it must be an array of messages.",
     ],
   ])('content.generate 400: a body of %s', async (body, message) => {
+    expect(told(await ask(FLASH, body))).toEqual(refusal(400, 'INVALID_ARGUMENT', message));
+  });
+
+  it.each([
+    ['that is cut off', `{"contents":"${LARGE}`, 'The request body is not valid JSON.'],
+    [
+      'with a text for contents',
+      { contents: LARGE },
+      "/generateContent: Invalid type for parameter 'contents': it must be an array of messages.",
+    ],
+    [
+      'with texts for contents',
+      { contents: [LARGE] },
+      "/generateContent: Invalid type for parameter 'contents': it must be an array of objects.",
+    ],
+  ])('content.generate 400: a large body %s', async (_, body, message) => {
     expect(told(await ask(FLASH, body))).toEqual(refusal(400, 'INVALID_ARGUMENT', message));
   });
 

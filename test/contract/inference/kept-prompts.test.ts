@@ -22,6 +22,11 @@ async function keptOf(path: string, asked: object): Promise<unknown> {
   return [spans.map(({ name }) => name), input, output];
 }
 
+it('a large prompt is kept as it was sent', async () => {
+  const prompt = 'Ünd "so" on.\n'.repeat(600);
+  expect(await keptOf('/v1/completions', { prompt })).toEqual([['text_completion demo'], prompt, expect.any(String)]);
+});
+
 it.each([false, true])('a completion is kept with its prompt (stream: %s)', async (stream) => {
   expect(await keptOf('/v1/completions', { prompt: 'Once upon', stream })).toEqual([
     ['text_completion demo'],

@@ -26,6 +26,8 @@ async function newKey(draft: object): Promise<{ authorization: string }> {
   return { authorization: `Bearer ${key}` };
 }
 
+const LARGE = 'x'.repeat(20_000);
+
 describe('messages.create 400', () => {
   it.each([
     ['{"model":', invalid('The request body is not valid JSON.')],
@@ -59,6 +61,24 @@ describe('messages.create 400', () => {
     const { status, body } = await door.ask(sent);
     expect({ status, body }).toEqual(expected);
     expect(door.upstream.received.length).toBe(calls);
+  });
+
+  it.each([
+    ['that is cut off', `{"model":"${LARGE}`, 'The request body is not valid JSON.'],
+    ['that is a list', `["${LARGE}"]`, 'The request body is not a JSON object.'],
+    [
+      'with nothing for a message',
+      { ...ASKED, messages: [{ role: 'user', content: LARGE }, null] },
+      "/messages: Invalid type for parameter 'messages': it must be an array of objects.",
+    ],
+    [
+      'with a text for messages',
+      { ...ASKED, messages: LARGE },
+      "/messages: Invalid type for parameter 'messages': it must be an array of messages.",
+    ],
+  ])('a large body %s', async (_, sent, message) => {
+    const { status, body } = await door.ask(sent);
+    expect({ status, body }).toEqual(invalid(message));
   });
 
   it('the name a caller gave its request comes back, one that cannot be a name does not', async () => {

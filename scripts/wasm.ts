@@ -1,0 +1,20 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import wabt from 'wabt';
+
+const SOURCE = new URL('../src/wire/json/string-end.wat', import.meta.url);
+/** What is made of it. */
+export const COMPILED: URL = new URL('string-end.ts', SOURCE);
+
+/** The source of the module that holds what `string-end.wat` says, compiled. */
+export async function compiled(): Promise<string> {
+  const module = (await wabt()).parseWat('string-end.wat', readFileSync(SOURCE, 'utf8'), { simd: true });
+  const bytes = Buffer.from(module.toBinary({}).buffer).toString('base64');
+  module.destroy();
+  return [
+    '/** `string-end.wat`, compiled by `npm run wasm`; in base64. */',
+    `export const STRING_END =\n  '${bytes}';`,
+    '',
+  ].join('\n');
+}
+
+if (import.meta.main) writeFileSync(COMPILED, await compiled());

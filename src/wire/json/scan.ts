@@ -1,0 +1,171 @@
+import { MOST_NESTING } from './nesting.ts';
+import { STRING_END } from './string-end.ts';
+
+/** One member of the outermost object of checked JSON text; offsets of its bytes. */
+export interface ScannedMember {
+  /** Of the key's opening quote. */
+  readonly start: number;
+  /** After the key's closing quote. */
+  readonly keyEnd: number;
+  readonly valueStart: number;
+  /** After the value's last byte. */
+  readonly end: number;
+  /** Whether the value is an array of nothing but objects. */
+  readonly allObjects: boolean;
+}
+
+/** Most bytes that are scanned: what string-end.wat has room for. */
+export const MOST_SCANNED = 4 * 1024 * 1024;
+/** Most members that are told apart; JSON.parse is faster where there are many. */
+const MOST_MEMBERS = 64;
+
+type Scan = (json: Uint8Array) => readonly ScannedMember[] | null;
+let scan: Scan | null = null;
+
+/**
+ * The members of JSON text that is one object, in order, repeated keys included. What it takes, JSON.parse takes. Null for
+ * text that is no object, and for what is JSON.parse's to judge: text that is too long, nests more than `MOST_NESTING`
+ * levels deep, or has too many members.
+ */
+export function scanObject(json: Uint8Array): readonly ScannedMember[] | null {
+  if (json.length > MOST_SCANNED) return null;
+  // A process that never sees a large body needs no module.
+  scan ??= createScan();
+  return scan(json);
+}
+
+/** What we use of WebAssembly; the types of Node leave it out. */
+declare const WebAssembly: {
+  readonly Module: new (bytes: Uint8Array) => object;
+  readonly Instance: new (module: object) => { readonly exports: unknown };
+};
+
+interface StringEnd {
+  readonly memory: { readonly buffer: ArrayBuffer };
+  stringEnd(at: number): number;
+}
+
+const INVALID = -1;
+const QUOTE = 0x22;
+const PLUS = 0x2b;
+const COMMA = 0x2c;
+const MINUS = 0x2d;
+const POINT = 0x2e;
+const ZERO = 0x30;
+const NINE = 0x39;
+const COLON = 0x3a;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const SMALL_E = 0x65;
+const SMALL_F = 0x66;
+const SMALL_N = 0x6e;
+const SMALL_T = 0x74;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/** A reader of JSON's grammar. Every `after…` gives the offset after what begins at the one it gets, or INVALID. */
+function createScan(): Scan {
+  const module = new WebAssembly.Module(Buffer.from(STRING_END, 'base64'));
+  const { memory, stringEnd } = new WebAssembly.Instance(module).exports as StringEnd;
+  const text = new Uint8Array(memory.buffer);
+  let members: ScannedMember[] = [];
+  let allObjects = false;
+
+  function afterSpace(from: number): number {
+    for (let at = from; ; at += 1) {
+      const byte = text[at] ?? 0;
+      if (byte > 0x20 || (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09)) return at;
+    }
+  }
+
+  /** `depth` is how many arrays and objects are open around the value. */
+  function afterValue(at: number, depth: number): number {
+    switch (text[at] ?? 0) {
+      case QUOTE:
+        return stringEnd(at + 1);
+      case OPEN_BRACE:
+        return depth === MOST_NESTING ? INVALID : afterObject(at, depth + 1);
+      case OPEN_BRACKET:
+        return depth === MOST_NESTING ? INVALID : afterArray(at, depth + 1);
+      case SMALL_T:
+        return afterWord(at, 'true');
+      case SMALL_F:
+        return afterWord(at, 'false');
+      case SMALL_N:
+        return afterWord(at, 'null');
+      default:
+        return afterNumber(at);
+    }
+  }
+
+  function afterObject(from: number, depth: number): number {
+    let at = afterSpace(from + 1);
+    if (text[at] === CLOSE_BRACE) return at + 1;
+    for (;;) {
+      if (text[at] !== QUOTE) return INVALID;
+      const start = at;
+      const keyEnd = stringEnd(at + 1);
+      if (keyEnd === INVALID) return INVALID;
+      at = afterSpace(keyEnd);
+      if (text[at] !== COLON) return INVALID;
+      const valueStart = afterSpace(at + 1);
+      const end = afterValue(valueStart, depth);
+      if (end === INVALID) return INVALID;
+      if (depth === 1) {
+        if (members.length === MOST_MEMBERS) return INVALID;
+        members.push({ start, keyEnd, valueStart, end, allObjects: text[valueStart] === OPEN_BRACKET && allObjects });
+      }
+      at = afterSpace(end);
+      if (text[at] === CLOSE_BRACE) return at + 1;
+      if (text[at] !== COMMA) return INVALID;
+      at = afterSpace(at + 1);
+    }
+  }
+
+  function afterArray(from: number, depth: number): number {
+    if (depth === 2) allObjects = true;
+    let at = afterSpace(from + 1);
+    if (text[at] === CLOSE_BRACKET) return at + 1;
+    for (;;) {
+      if (depth === 2 && text[at] !== OPEN_BRACE) allObjects = false;
+      const end = afterValue(at, depth);
+      if (end === INVALID) return INVALID;
+      at = afterSpace(end);
+      if (text[at] === CLOSE_BRACKET) return at + 1;
+      if (text[at] !== COMMA) return INVALID;
+      at = afterSpace(at + 1);
+    }
+  }
+
+  function afterWord(from: number, word: string): number {
+    for (let at = 0; at < word.length; at += 1) if (text[from + at] !== word.charCodeAt(at)) return INVALID;
+    return from + word.length;
+  }
+
+  function afterNumber(from: number): number {
+    let at = text[from] === MINUS ? from + 1 : from;
+    at = text[at] === ZERO ? at + 1 : afterDigits(at);
+    if (at !== INVALID && text[at] === POINT) at = afterDigits(at + 1);
+    if (at === INVALID || ((text[at] ?? 0) | 0x20) !== SMALL_E) return at;
+    const sign = text[at + 1];
+    return afterDigits(sign === PLUS || sign === MINUS ? at + 2 : at + 1);
+  }
+
+  /** One digit at least. */
+  function afterDigits(from: number): number {
+    let at = from;
+    while ((text[at] ?? 0) >= ZERO && (text[at] ?? 0) <= NINE) at += 1;
+    return at === from ? INVALID : at;
+  }
+
+  return (json) => {
+    text.set(json);
+    // No token goes on over a zero byte, so nothing that an earlier text left behind is read.
+    text[json.length] = 0;
+    members = [];
+    const from = afterSpace(0);
+    if (text[from] !== OPEN_BRACE) return null;
+    const end = afterObject(from, 1);
+    return end !== INVALID && afterSpace(end) === json.length ? members : null;
+  };
+}

@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+import { ROWS } from './rows.ts';
+
+/** Makes a body so large that only its small members are parsed before somebody asks for more. */
+const LARGE = 'é "quoted"\n'.repeat(2_000);
+const LARGE_JSON = JSON.stringify(LARGE);
+
+const CHAT = {
+  path: '/chat/completions',
+  field: 'messages',
+  form: 'an array of messages',
+  asked: { messages: [{ role: 'user', content: LARGE }] },
+  answer: { choices: [{ index: 0, message: { role: 'assistant', content: 'x' }, finish_reason: 'stop' }] },
+} as const;
+
+let app: TestApp;
+let upstream: FaultServer;
+
+beforeAll(async () => {
+  upstream = await startFaultServer();
+  const params = { api_base: `${upstream.url}/v1`, api_key: 'sk-upstream', use_chat_completions_api: false };
+  app = await startApp({
+    config: { model_list: [{ model_name: 'assistant', litellm_params: { model: 'openai/up-1', ...params } }] },
+  });
+});
+
+afterAll(async () => {
+  await app.stop();
+  await upstream.stop();
+});
+
+describe.each([CHAT, ...ROWS])('a large body at $path', ({ path, field, form, asked, answer }) => {
+  async function ask(body: unknown) {
+    const response = await app.call('POST', `/v1${path}`, body);
+    return { status: response.status, body: (await response.json()) as unknown };
+  }
+
+  it('200: goes on as it came', async () => {
+    upstream.answer((response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(answer));
+    });
+    const sent = { ...asked, ...(field === 'messages' ? {} : { [field]: LARGE }), tags: ['ours'], seed: 1 };
+    expect((await ask({ ...sent, model: 'assistant' })).status).toBe(200);
+    const { tags: _, ...left } = sent;
+    expect(JSON.parse(upstream.received.at(-1)?.body ?? '')).toEqual({ ...left, model: 'up-1' });
+  });
+
+  const NO_JSON = ['The request body is not valid JSON.', 'request_body'] as const;
+  const NO_OBJECT = ['The request body is not a JSON object.', 'request_body'] as const;
+  const MISSING = [`${path}: Missing required parameter: '${field}'.`, field] as const;
+  const MISTYPED = [`${path}: Invalid type for parameter '${field}': it must be ${form}.`, field] as const;
+  it.each([
+    ['that is cut off', `{"model":"assistant","${field}":${LARGE_JSON.slice(0, -1)}`, NO_JSON],
+    ['with a control character', `{"model":"assistant","${field}":"${LARGE}"}`, NO_JSON],
+    ['with something behind it', `{"model":"assistant","${field}":${LARGE_JSON}}]`, NO_JSON],
+    ['that is a list', `[${LARGE_JSON}]`, NO_OBJECT],
+    ['without a model', `{"${field}":${LARGE_JSON}}`, [`${path}: Missing required parameter: 'model'.`, 'model']],
+    ['without what it asks', `{"model":"assistant","seed":${LARGE_JSON}}`, MISSING],
+    ['that takes back what it asks', `{"model":"assistant","${field}":${LARGE_JSON},"${field}":null}`, MISSING],
+    ['of a wrong kind', JSON.stringify({ ...asked, model: 'assistant', [field]: { text: LARGE } }), MISTYPED],
+  ] as const)('400: one %s', async (_, sent, [message, param]) => {
+    const calls = upstream.received.length;
+    const error = { message, type: 'invalid_request_error', param, code: '400' };
+    expect(await ask(sent)).toEqual({ status: 400, body: { error } });
+    expect(upstream.received.length).toBe(calls);
+  });
+});
+
+it.each([
+  ['a text', LARGE_JSON, 'an array of messages'],
+  ['a list of texts', `[${LARGE_JSON}]`, 'an array of objects'],
+  ['messages and nothing', `[{"role":"user","content":${LARGE_JSON}},null]`, 'an array of objects'],
+])('400: a chat whose messages are %s', async (_, messages, wanted) => {
+  const response = await app.call('POST', '/v1/chat/completions', `{"model":"assistant","messages":${messages}}`);
+  const message = `/chat/completions: Invalid type for parameter 'messages': it must be ${wanted}.`;
+  const error = { message, type: 'invalid_request_error', param: 'messages', code: '400' };
+  expect([response.status, await response.json()]).toEqual([400, { error }]);
+});

@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import { InvalidInput } from '../../../src/domain/errors.ts';
+import { assertAskable } from '../../../src/domain/inference/askable.ts';
+import * as endpoints from '../../../src/domain/inference/endpoint.ts';
+import { readPartly } from '../../../src/wire/json/unread.ts';
+import { randomFrom } from '../../support/random.ts';
+import { randomObject } from '../../support/random-json.ts';
+
+const ENDPOINTS = Object.values(endpoints);
+
+const PROSE = 'é "quoted"\n\\ 😀 and so on. '.repeat(100);
+/** A large value of every shape, and large ones of a wrong one. */
+const LARGE: Readonly<Record<string, unknown>> = {
+  'a text': PROSE,
+  'an object': { role: 'user', content: PROSE },
+  'objects alone': [
+    { role: 'system', content: '' },
+    { role: 'user', content: PROSE },
+  ],
+  'a list of texts': [PROSE, 'x'],
+  'a list of numbers': Array.from({ length: 1_000 }, (_, at) => at),
+  'objects and a text': [{ role: 'user', content: PROSE }, 'x'],
+  'objects and nothing': [{ role: 'user', content: PROSE }, null],
+  'objects and a list': [{ role: 'user', content: PROSE }, []],
+};
+
+const bytesOf = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
+
+/** What a request is refused with; null when it is not. */
+function refusalOf(ask: () => void): unknown {
+  try {
+    ask();
+    return null;
+  } catch (error) {
+    if (!(error instanceof InvalidInput)) throw error;
+    return { message: error.message, issues: error.issues };
+  }
+}
+
+describe.each(ENDPOINTS)('a request to $path, read in part', (endpoint) => {
+  const { asks, needs } = endpoint;
+  const more = Object.fromEntries([...needs, ...(endpoint.needsOneOf ?? [])].map((field) => [field, [PROSE]]));
+
+  it.each(Object.keys(LARGE))('has the members that JSON.parse gives, where it asks with %s', (form) => {
+    const body = { n: 1, ...more, model: 'm', [asks.member]: LARGE[form], stream: false };
+    const read = readPartly(bytesOf(body), {});
+    expect(Object.keys(read?.fields ?? {})).toEqual(Object.keys(body));
+    expect({ ...read?.fields }).toStrictEqual(body);
+    expect(read?.fields).toEqual(body);
+    expect(read?.fields[asks.member]).toBe(read?.fields[asks.member]);
+  });
+
+  it.each(Object.keys(LARGE))('is refused for what it would be refused for when parsed, asking with %s', (form) => {
+    const body = { ...more, model: 'm', [asks.member]: LARGE[form] };
+    for (const sent of [body, { ...body, model: '' }, { ...body, model: 7 }, { [asks.member]: LARGE[form] }]) {
+      const bytes = bytesOf(sent);
+      const read = readPartly(bytes, {});
+      // Whoever parses a large member now fails.
+      bytes.fill(0);
+      expect(refusalOf(() => assertAskable(read?.fields ?? {}, endpoint, read?.unread))).toEqual(
+        refusalOf(() => assertAskable(sent, endpoint)),
+      );
+    }
+  });
+});
+
+describe('an object read in part', () => {
+  const fieldsOf = (text: string, named = {}): object | undefined => readPartly(Buffer.from(text), named)?.fields;
+
+  it('is what JSON.parse gives, for 2,000 random objects with large members among them', () => {
+    const texts = Array.from({ length: 2_000 }, (_, seed) => {
+      const random = randomFrom(seed);
+      const large = JSON.stringify(Object.values(LARGE)[random(8)]);
+      const small = (): string => randomObject(random, 2, random(4)).slice(1, -1);
+      const members = [
+        small(),
+        `"messages":${large}`,
+        small(),
+        random(2) === 0 ? '"messages":[1]' : `"tools":${large}`,
+      ];
+      return `{${members.filter((one) => one.trim() !== '').join()}}`;
+    });
+    expect(texts.filter((text) => JSON.stringify(fieldsOf(text)) !== JSON.stringify(JSON.parse(text)))).toEqual([]);
+  });
+
+  it('has the last value of a member that comes twice, large or small', () => {
+    const [large, other] = [JSON.stringify(PROSE), JSON.stringify(`${PROSE}!`)];
+    expect(fieldsOf(`{"input":1,"a":2,"input":${large}}`)).toEqual({ input: PROSE, a: 2 });
+    expect(fieldsOf(`{"input":${large},"a":2,"inp\\u0075t":1}`)).toEqual({ input: 1, a: 2 });
+    expect(fieldsOf(`{"input":${large},"input":${other}}`)).toEqual({ input: `${PROSE}!` });
+  });
+
+  it('knows no member as unread that a later one of its name made small', () => {
+    const read = readPartly(Buffer.from(`{"input":${JSON.stringify(PROSE)},"input":null}`), {});
+    expect([...(read?.unread ?? [])]).toEqual([]);
+  });
+
+  it('says what it is told to, whatever was sent', () => {
+    const text = `{"model":"sent","messages":${JSON.stringify(LARGE['objects alone'])},"stream":1}`;
+    const read = readPartly(Buffer.from(text), { messages: [], stream: true, extra: 2 });
+    expect(read?.fields).toEqual({ model: 'sent', messages: [], stream: true, extra: 2 });
+    expect([...(read?.unread ?? [])]).toEqual([]);
+  });
+
+  it('takes __proto__ for a name like any other', () => {
+    const text = `{"__proto__":{"polluted":true},"input":${JSON.stringify(PROSE)}}`;
+    const fields = fieldsOf(text) ?? {};
+    expect(Object.getPrototypeOf(fields)).toBe(Object.prototype);
+    expect(Object.entries(fields)).toEqual(Object.entries(JSON.parse(text) as object));
+  });
+
+  it('is nothing for text that is no object', () => {
+    expect([fieldsOf('[]'), fieldsOf('{"a":1'), fieldsOf('{"a":1}}')]).toEqual([undefined, undefined, undefined]);
+  });
+});
