@@ -1,4 +1,3 @@
-import type { CatalogNews, Delivery } from '../src/domain/bus.ts';
 import { readChangeCursor } from '../src/domain/catalog/change-cursor.ts';
 import type { CatalogChange } from '../src/domain/catalog/changes.ts';
 import {
@@ -10,6 +9,7 @@ import {
 } from '../src/domain/catalog/history.ts';
 import { pricesAt, type PricesThen, priceStepsOf, type PriceStep } from '../src/domain/catalog/price-history.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
+import { eachOf, type PromptStream } from '../src/domain/prompt.ts';
 import { anyone } from './access.ts';
 import { operation } from './operation.ts';
 import type { Scope } from './scope.ts';
@@ -119,34 +119,12 @@ export const watchCatalogChanges = operation({
   name: 'watchCatalogChanges',
   access: anyone,
   allowance: 'catalog',
-  run(scope: Scope, filters: Omit<ChangeFilters, 'from' | 'to'>): AsyncIterableIterator<CatalogChangeUpdate> {
+  run(scope: Scope, filters: Omit<ChangeFilters, 'from' | 'to'>): PromptStream<CatalogChangeUpdate> {
     const passes = (change: CatalogChange): boolean => passesFilters(change, filters);
     const deliveries = scope.platform.bus.subscribe('catalogChange', {
       wanted: ({ changes }) => changes.some(passes),
       signal: scope.signal,
     });
-    return updatesOf(deliveries, passes);
+    return eachOf(deliveries, ({ event, missed }) => ({ ...event, changes: event.changes.filter(passes), missed }));
   },
 });
-
-/** Not a generator: one would hold `return()` back behind a `next()` that may never come. */
-function updatesOf(
-  deliveries: AsyncIterableIterator<Delivery<CatalogNews>>,
-  passes: (change: CatalogChange) => boolean,
-): AsyncIterableIterator<CatalogChangeUpdate> {
-  return {
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-    async next() {
-      const delivered = await deliveries.next();
-      if (delivered.done === true) return { done: true, value: undefined };
-      const { event, missed } = delivered.value;
-      return { done: false, value: { ...event, changes: event.changes.filter(passes), missed } };
-    },
-    async return() {
-      await deliveries.return?.();
-      return { done: true, value: undefined };
-    },
-  };
-}

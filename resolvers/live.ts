@@ -1,4 +1,5 @@
 import type { Caller } from '../src/domain/caller.ts';
+import { eachOf, type PromptStream } from '../src/domain/prompt.ts';
 import type { Access } from './access.ts';
 import { callerOf } from './operation.ts';
 import type { Scope } from './scope.ts';
@@ -6,11 +7,10 @@ import type { Scope } from './scope.ts';
 /**
  * A feed for as long as its reader may follow it: before each event it is asked anew who they are by now, since a key
  * may be blocked, expire or change hands meanwhile. Throws, and leaves the feed, when they may not; `show` gives what
- * they are shown of an event, or null for one that is not for them. Not a generator: one would hold `return()` back
- * behind a `next()` that may never come.
+ * they are shown of an event, or null for one that is not for them.
  */
-export function whileAllowed<Event, Shown>(
-  feed: AsyncIterableIterator<Event>,
+export function whileAllowed<Event, Shown extends object>(
+  feed: PromptStream<Event>,
   {
     scope,
     access,
@@ -20,7 +20,7 @@ export function whileAllowed<Event, Shown>(
     readonly access: Access;
     readonly show: (event: Event, caller: Caller) => Shown | null;
   },
-): AsyncIterableIterator<Shown> {
+): PromptStream<Shown> {
   const asked = callerOf(scope);
 
   /** At once where the caller is known to memory, as almost always: an event may have a thousand followers. */
@@ -34,29 +34,5 @@ export function whileAllowed<Event, Shown>(
     return show(event, caller);
   }
 
-  const next = async (): Promise<IteratorResult<Shown>> => {
-    for (;;) {
-      const step = await feed.next();
-      if (step.done === true) return { done: true, value: undefined };
-      try {
-        const shown = shownOf(step.value);
-        const value = shown instanceof Promise ? await shown : shown;
-        if (value !== null) return { done: false, value };
-      } catch (error) {
-        await feed.return?.();
-        throw error;
-      }
-    }
-  };
-
-  return {
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-    next,
-    async return() {
-      await feed.return?.();
-      return { done: true, value: undefined };
-    },
-  };
+  return eachOf(feed, shownOf);
 }

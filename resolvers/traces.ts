@@ -2,6 +2,7 @@ import type { Bus, Delivery } from '../src/domain/bus.ts';
 import { mayRead, type Owner, ownerOf, visibilityOf } from '../src/domain/caller.ts';
 import { InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { Page } from '../src/domain/page.ts';
+import type { PromptStream } from '../src/domain/prompt.ts';
 import { assembleTrace, isRootless, namedByFirst } from '../src/domain/traces/assemble-trace.ts';
 import { cursorAfter, readCursor } from '../src/domain/traces/cursor.ts';
 import { soughtCall, spendWithElsewhere } from '../src/domain/traces/call-spend.ts';
@@ -253,7 +254,7 @@ export const watchTraces = operation({
       after,
       filters = NO_FILTERS,
     }: { readonly traceId?: string | null; readonly after?: string | null; readonly filters?: TraceFilters },
-  ): AsyncIterableIterator<TraceUpdate> {
+  ): PromptStream<TraceUpdate> {
     const only = traceId?.toLowerCase() ?? null;
     let visibility = visibilityOf(callerOf(scope));
     const deliveries = scope.platform.bus.subscribe('trace', {

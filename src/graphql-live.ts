@@ -1,6 +1,7 @@
 import type { ExecutionResult, GraphQLError } from 'graphql';
+import { ENDED, nextOf, type PromptStream } from './domain/prompt.ts';
 
-const DONE: IteratorResult<ExecutionResult> = { done: true, value: undefined };
+type Step = IteratorResult<ExecutionResult>;
 
 /**
  * The results of one live subscription as its client may see them, with an end that always comes. A source that
@@ -8,16 +9,16 @@ const DONE: IteratorResult<ExecutionResult> = { done: true, value: undefined };
  * once, even while a result is awaited. Written by hand because an async generator's `return` waits for the event
  * that may never come.
  */
-export class LiveResults implements AsyncIterableIterator<ExecutionResult> {
-  readonly #source: AsyncIterator<ExecutionResult>;
+export class LiveResults implements PromptStream<ExecutionResult> {
+  readonly #source: PromptStream<ExecutionResult>;
   readonly #ended: () => void;
   readonly #explain: (error: unknown) => GraphQLError;
   #over = false;
   #lastWords: ExecutionResult | null = null;
-  #waiting: ((result: IteratorResult<ExecutionResult>) => void) | null = null;
+  #ready: (() => void) | null = null;
 
   constructor(
-    source: AsyncIterable<ExecutionResult>,
+    source: PromptStream<ExecutionResult>,
     hooks: {
       /** Told once, however it ended. */
       readonly ended: () => void;
@@ -25,7 +26,7 @@ export class LiveResults implements AsyncIterableIterator<ExecutionResult> {
       readonly explain: (error: unknown) => GraphQLError;
     },
   ) {
-    this.#source = source[Symbol.asyncIterator]();
+    this.#source = source;
     this.#ended = hooks.ended;
     this.#explain = hooks.explain;
   }
@@ -34,30 +35,42 @@ export class LiveResults implements AsyncIterableIterator<ExecutionResult> {
     return this;
   }
 
-  next(): Promise<IteratorResult<ExecutionResult>> {
-    if (this.#lastWords) {
+  poll(): Step | null {
+    if (this.#lastWords !== null) {
       const value = this.#lastWords;
       this.#lastWords = null;
-      return Promise.resolve({ done: false, value });
+      return { done: false, value };
     }
-    if (this.#over) return Promise.resolve(DONE);
-    return new Promise((resolve) => {
-      this.#waiting = resolve;
-      this.#source.next().then(
-        (result) => this.#arrived(result),
-        (error: unknown) => this.stop(error),
-      );
-    });
+    if (this.#over) return ENDED;
+    try {
+      const step = this.#source.poll();
+      if (step === null) return null;
+      if (step.done !== true) return this.#shown(step);
+      this.#finish();
+      return ENDED;
+    } catch (error) {
+      this.stop(error);
+      return this.poll();
+    }
   }
 
-  return(): Promise<IteratorResult<ExecutionResult>> {
+  whenReady(ready: () => void): void {
+    this.#ready = ready;
+    if (this.#over) queueMicrotask(this.#wake);
+    else this.#source.whenReady(this.#wake);
+  }
+
+  next(): Promise<Step> {
+    return nextOf(this);
+  }
+
+  return(): Promise<Step> {
     this.#lastWords = null;
     this.#finish();
-    this.#deliver(DONE);
-    return Promise.resolve(DONE);
+    return Promise.resolve(ENDED);
   }
 
-  async throw(error: Error): Promise<IteratorResult<ExecutionResult>> {
+  async throw(error: Error): Promise<Step> {
     await this.return();
     throw error;
   }
@@ -65,36 +78,27 @@ export class LiveResults implements AsyncIterableIterator<ExecutionResult> {
   /** Ends it with one last result that says why. */
   stop(reason: unknown): void {
     if (this.#over) return;
-    this.#finish();
     this.#lastWords = { errors: [this.#explain(reason)] };
-    if (!this.#waiting) return;
-    this.#deliver({ done: false, value: this.#lastWords });
-    this.#lastWords = null;
+    this.#finish();
   }
 
-  #arrived(result: IteratorResult<ExecutionResult, undefined>): void {
-    if (this.#over) return;
-    if (result.done === true) {
-      this.#finish();
-      this.#deliver(DONE);
-      return;
-    }
-    const { errors } = result.value;
-    const shown = errors === undefined ? result.value : { ...result.value, errors: errors.map(this.#explain) };
-    this.#deliver({ done: false, value: shown });
+  #shown(step: IteratorYieldResult<ExecutionResult>): Step {
+    const { errors } = step.value;
+    return errors === undefined ? step : { done: false, value: { ...step.value, errors: errors.map(this.#explain) } };
   }
 
-  #deliver(result: IteratorResult<ExecutionResult>): void {
-    const waiting = this.#waiting;
-    this.#waiting = null;
-    waiting?.(result);
-  }
+  readonly #wake = (): void => {
+    const ready = this.#ready;
+    this.#ready = null;
+    ready?.();
+  };
 
   #finish(): void {
     if (this.#over) return;
     this.#over = true;
     this.#ended();
+    queueMicrotask(this.#wake);
     // Not awaited: a source that is slow to close must not keep its reader.
-    this.#source.return?.()?.catch(() => {});
+    this.#source.return().catch(() => {});
   }
 }

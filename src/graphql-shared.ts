@@ -11,6 +11,7 @@ import { hash } from 'node:crypto';
 import type { Loaders } from '../resolvers/loaders.ts';
 import type { Scope } from '../resolvers/scope.ts';
 import { type Caller, visibilityOf } from './domain/caller.ts';
+import { eachOf, promptly, type PromptStream } from './domain/prompt.ts';
 
 type Answer = ExecutionResult | Promise<ExecutionResult>;
 
@@ -26,7 +27,7 @@ interface Question {
 
 /** A subscription that has begun: one result for each of its events, until `left`. */
 export interface Followed {
-  readonly results: AsyncIterable<ExecutionResult>;
+  readonly results: PromptStream<ExecutionResult>;
   /** To be told once, when nobody reads them any more. */
   left(): void;
 }
@@ -73,7 +74,7 @@ export function createSharedEvents(): {
     const name = nameOf(args, scope.caller);
     const question = join(name);
     return {
-      results: eachOf(source, (event) =>
+      results: eachOf(promptly(source), (event) =>
         answerTo(question, event, () => {
           // Each event is a question of its own: what an earlier one loaded may have changed since.
           forget(scope.loaders);
@@ -109,25 +110,6 @@ function keep(answers: Map<object, Answer>, event: object, answer: Answer): void
   answers.set(event, answer);
   const [oldest] = answers.keys();
   if (answers.size > KEPT_ANSWERS && oldest !== undefined) answers.delete(oldest);
-}
-
-/** Not a generator: one would hold `return()` back behind a `next()` that may never come. */
-function eachOf(source: AsyncIterable<unknown>, answer: (event: unknown) => Answer): AsyncIterable<ExecutionResult> {
-  const events = source[Symbol.asyncIterator]();
-  const results: AsyncIterableIterator<ExecutionResult> = {
-    [Symbol.asyncIterator]: () => results,
-    async next() {
-      const step = await events.next();
-      if (step.done === true) return { done: true, value: undefined };
-      const value = answer(step.value);
-      return { done: false, value: value instanceof Promise ? await value : value };
-    },
-    async return() {
-      await events.return?.();
-      return { done: true, value: undefined };
-    },
-  };
-  return results;
 }
 
 function forget(loaders: Loaders): void {

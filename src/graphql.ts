@@ -103,7 +103,8 @@ export function createGraphQL({ schema, scopeFor, log, settings }: GraphQLOption
         live.delete(results);
         followed.left();
       },
-      explain: mask,
+      // It fails when an event comes, which is within somebody else's request.
+      explain: AsyncLocalStorage.bind(mask),
     });
     live.add(results);
     begun.set(asker, results);

@@ -1,4 +1,5 @@
 import type { CatalogChange } from './catalog/changes.ts';
+import type { PromptStream } from './prompt.ts';
 import type { TraceChange } from './traces/trace.ts';
 
 /** Every live topic and what its events carry: facts, not ids, so that nothing needs loading. */
@@ -46,7 +47,7 @@ export interface Bus {
       readonly after?: string | null;
       readonly signal?: AbortSignal;
     },
-  ): AsyncIterableIterator<Delivery<Topics[Topic]>>;
+  ): PromptStream<Delivery<Topics[Topic]>>;
   /** How many subscribers are listening now. */
   subscriberCount(): number;
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Bus, Delivery, Topics } from '../domain/bus.ts';
 import { Conflict } from '../domain/errors.ts';
+import { ENDED, nextOf, type PromptStream } from '../domain/prompt.ts';
 
 /** Events a subscriber may leave unread before the oldest is dropped and counted. */
 const QUEUE_LIMIT = 256;
@@ -15,20 +16,26 @@ interface Told<Event> {
   delivery: Delivery<Event> | null;
 }
 
-/** One subscriber's queue: bounded, and an iterator whose `return` takes effect at once. */
-class Feed<Event> implements AsyncIterableIterator<Delivery<Event>> {
+/** How a feed has its own things done. */
+interface FeedHooks {
+  readonly idOf: (place: number) => string;
+  /** Has readers look for what there is, later but soon. */
+  readonly wake: (ready: () => void) => void;
+  readonly closed: () => void;
+}
+
+/** One subscriber's queue: bounded, and a stream whose `return` takes effect at once. */
+class Feed<Event> implements PromptStream<Delivery<Event>> {
   readonly #limit: number;
-  readonly #closed: () => void;
-  readonly #idOf: (place: number) => string;
+  readonly #hooks: FeedHooks;
   #queue: Told<Event>[] = [];
   #missed = 0;
   #open = true;
-  #waiting: ((result: IteratorResult<Delivery<Event>>) => void) | null = null;
+  #ready: (() => void) | null = null;
 
-  constructor(limit: number, idOf: (place: number) => string, closed: () => void) {
+  constructor(limit: number, hooks: FeedHooks) {
     this.#limit = limit;
-    this.#idOf = idOf;
-    this.#closed = closed;
+    this.#hooks = hooks;
   }
 
   [Symbol.asyncIterator](): this {
@@ -36,53 +43,59 @@ class Feed<Event> implements AsyncIterableIterator<Delivery<Event>> {
   }
 
   push(told: Told<Event>): void {
-    if (this.#waiting) {
-      const deliver = this.#waiting;
-      this.#waiting = null;
-      deliver({ done: false, value: this.#delivery(told) });
-      return;
-    }
     if (this.#queue.length >= this.#limit) {
       this.#queue.shift();
       this.#missed += 1;
     }
     this.#queue.push(told);
+    this.#wake();
   }
 
   drop(unwanted: (event: Event) => boolean): void {
     this.#queue = this.#queue.filter(({ event }) => !unwanted(event));
   }
 
-  next(): Promise<IteratorResult<Delivery<Event>>> {
+  poll(): IteratorResult<Delivery<Event>> | null {
     const told = this.#queue.shift();
-    if (told !== undefined) return Promise.resolve({ done: false, value: this.#delivery(told) });
-    if (!this.#open) return Promise.resolve({ done: true, value: undefined });
-    return new Promise((resolve) => {
-      this.#waiting = resolve;
-    });
+    if (told !== undefined) return { done: false, value: this.#delivery(told) };
+    return this.#open ? null : ENDED;
+  }
+
+  whenReady(ready: () => void): void {
+    this.#ready = ready;
+    if (this.#queue.length > 0 || !this.#open) this.#wake();
+  }
+
+  next(): Promise<IteratorResult<Delivery<Event>>> {
+    return nextOf(this);
   }
 
   return(): Promise<IteratorResult<Delivery<Event>>> {
     this.close();
     this.#queue = [];
-    return Promise.resolve({ done: true, value: undefined });
+    return Promise.resolve(ENDED);
   }
 
   /** No further events; those already queued can still be read. */
   close(): void {
     if (!this.#open) return;
     this.#open = false;
-    this.#waiting?.({ done: true, value: undefined });
-    this.#waiting = null;
-    this.#closed();
+    this.#wake();
+    this.#hooks.closed();
+  }
+
+  #wake(): void {
+    if (this.#ready === null) return;
+    this.#hooks.wake(this.#ready);
+    this.#ready = null;
   }
 
   #delivery(told: Told<Event>): Delivery<Event> {
     const { event, place } = told;
     const missed = this.#missed;
     this.#missed = 0;
-    if (missed > 0) return { event, id: this.#idOf(place), missed };
-    told.delivery ??= { event, id: this.#idOf(place), missed };
+    if (missed > 0) return { event, id: this.#hooks.idOf(place), missed };
+    told.delivery ??= { event, id: this.#hooks.idOf(place), missed };
     return told.delivery;
   }
 }
@@ -133,6 +146,17 @@ export function createBus({ queueLimit = QUEUE_LIMIT }: { readonly queueLimit?: 
   const idOf = (place: number): string => `${run}.${place.toString(36)}`;
   const channels: Channels = { catalogChange: new Channel(), trace: new Channel() };
   let closed = false;
+  let woken: (() => void)[] = [];
+
+  /** All who follow an event are told in one go, and nobody before it was published to all. */
+  function wake(ready: () => void): void {
+    if (woken.push(ready) > 1) return;
+    queueMicrotask(() => {
+      const now = woken;
+      woken = [];
+      for (const look of now) look();
+    });
+  }
 
   /** The place an id of ours names; -1 for any other. */
   function placeOf(id: string): number {
@@ -146,9 +170,13 @@ export function createBus({ queueLimit = QUEUE_LIMIT }: { readonly queueLimit?: 
     subscribe(topic, { wanted = () => true, after = null, signal }) {
       const channel = channels[topic];
       const abort = (): void => feed.close();
-      const feed = new Feed<Topics[typeof topic]>(queueLimit, idOf, () => {
-        signal?.removeEventListener('abort', abort);
-        channel.subscriptions.delete(subscription);
+      const feed = new Feed<Topics[typeof topic]>(queueLimit, {
+        idOf,
+        wake,
+        closed() {
+          signal?.removeEventListener('abort', abort);
+          channel.subscriptions.delete(subscription);
+        },
       });
       const subscription = { feed, wanted };
       if (after !== null) {

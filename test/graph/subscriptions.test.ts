@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Caller } from '../../src/domain/caller.ts';
 import type { ChatDelta } from '../../src/domain/chat/chat.ts';
 import { Unauthenticated, UpstreamFailed } from '../../src/domain/errors.ts';
+import { eachOf } from '../../src/domain/prompt.ts';
 import { createBus } from '../../src/runtime/bus.ts';
 import { aSpan, OTHER_TEAM_KEY, spanId, TEAM_KEY, traceId } from '../ports/samples.ts';
 import { aSummary } from '../support/seeds.ts';
@@ -220,17 +221,10 @@ function countingBus(queueLimit: number): { readonly bus: ReturnType<typeof crea
       subscribe(topic, options) {
         const feed = bus.subscribe(topic, options);
         const index = taken.push(0) - 1;
-        return {
-          [Symbol.asyncIterator]() {
-            return this;
-          },
-          async next() {
-            const result = await feed.next();
-            taken[index] = (taken[index] ?? 0) + 1;
-            return result;
-          },
-          return: () => feed.return?.() ?? Promise.resolve({ done: true, value: undefined }),
-        };
+        return eachOf(feed, (delivery) => {
+          taken[index] = (taken[index] ?? 0) + 1;
+          return delivery;
+        });
       },
     },
   };

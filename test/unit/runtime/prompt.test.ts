@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import { ENDED, eachOf, nextOf, promptly, type PromptStream } from '../../../src/domain/prompt.ts';
+
+/** A source that is fed by hand and says whether it was left. */
+function handFed<Item>() {
+  const items: Item[] = [];
+  let ready: (() => void) | null = null;
+  let over = false;
+  const stream: PromptStream<Item> = {
+    [Symbol.asyncIterator]: () => stream,
+    poll() {
+      const value = items.shift();
+      if (value !== undefined) return { done: false, value };
+      return over ? ENDED : null;
+    },
+    whenReady: (look) => void (ready = look),
+    next: () => nextOf(stream),
+    return() {
+      items.length = 0;
+      end();
+      return Promise.resolve(ENDED);
+    },
+  };
+  function wake(): void {
+    const look = ready;
+    ready = null;
+    if (look) queueMicrotask(look);
+  }
+  function end(): void {
+    over = true;
+    wake();
+  }
+  function give(...more: readonly Item[]): void {
+    items.push(...more);
+    wake();
+  }
+  return { stream, give, end, left: () => over };
+}
+
+const tagged = (value: number): { readonly value: number } => ({ value });
+
+describe('a stream that can be polled', () => {
+  it('has nothing until it is given something, and tells whoever waits', async () => {
+    const { stream, give } = handFed<number>();
+    const shown = eachOf(stream, tagged);
+    expect(shown.poll()).toBeNull();
+    const told = new Promise<void>((resolve) => shown.whenReady(resolve));
+    give(1, 2);
+    await told;
+    expect([shown.poll(), shown.poll(), shown.poll()]).toEqual([
+      { done: false, value: { value: 1 } },
+      { done: false, value: { value: 2 } },
+      null,
+    ]);
+  });
+
+  it('leaves out what is not shown, whether that is known at once or later, and keeps the order', async () => {
+    const { stream, give, end } = handFed<number>();
+    give(...Array.from({ length: 12 }, (_, at) => at + 1));
+    end();
+    const shown = eachOf(stream, (value) => {
+      const kept = value % 3 === 0 ? null : tagged(value);
+      return value % 2 === 0 ? Promise.resolve(kept) : kept;
+    });
+    const values: number[] = [];
+    for await (const { value } of shown) values.push(value);
+    expect(values).toEqual([1, 2, 4, 5, 7, 8, 10, 11]);
+    expect(shown.poll()).toEqual(ENDED);
+  });
+
+  it.each([
+    ['later', () => Promise.reject(new Error('not for you'))],
+    [
+      'at once',
+      () => {
+        throw new Error('not for you');
+      },
+    ],
+  ])('is over when what is shown fails %s, and leaves its source', async (_when, fail) => {
+    const { stream, give, left } = handFed<number>();
+    const shown = eachOf(stream, fail);
+    const waiting = shown.next();
+    give(1, 2);
+    await expect(waiting).rejects.toThrow('not for you');
+    expect([left(), await shown.next()]).toEqual([true, ENDED]);
+  });
+
+  it('ends at once when it is left, even while it is waited for', async () => {
+    const { stream, left } = handFed<number>();
+    const shown = eachOf(eachOf(stream, tagged), tagged as never);
+    const waiting = shown.next();
+    expect(await shown.return()).toEqual(ENDED);
+    expect([left(), await waiting, shown.poll()]).toEqual([true, ENDED, ENDED]);
+  });
+
+  it('can be made of any other, whose failure and end it hands on', async () => {
+    async function* counting(): AsyncGenerator<number> {
+      yield 1;
+      await Promise.resolve();
+      yield 2;
+      throw new Error('no more');
+    }
+    const stream = promptly(counting());
+    expect(promptly(stream)).toBe(stream);
+    expect(stream.poll()).toBeNull();
+    expect([await stream.next(), await stream.next()]).toEqual([
+      { done: false, value: 1 },
+      { done: false, value: 2 },
+    ]);
+    await expect(stream.next()).rejects.toThrow('no more');
+    expect(await stream.next()).toEqual(ENDED);
+  });
+
+  it('reaches the source it is made of when it is left', async () => {
+    let left = 0;
+    const source: AsyncIterableIterator<number> = {
+      [Symbol.asyncIterator]: () => source,
+      next: () => Promise.resolve({ done: false, value: 1 }),
+      return() {
+        left += 1;
+        return Promise.resolve(ENDED);
+      },
+    };
+    await promptly(source).return();
+    expect(left).toBe(1);
+  });
+});
