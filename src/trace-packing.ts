@@ -9,7 +9,7 @@ import { type CallUsage, callUsageOf } from './domain/traces/call-usage.ts';
 import { callsAbove } from './domain/traces/estimates.ts';
 import { readHead, readPayload } from './domain/traces/read-span.ts';
 import type { RawSpan, SpanHead, SpanPayload } from './domain/traces/span.ts';
-import { spanRowsAndEnds } from './domain/traces/span-rows.ts';
+import { type KeptSpan, spanRowsAndEnds } from './domain/traces/span-rows.ts';
 import { tallyOf } from './domain/traces/trace.ts';
 import { blankSpans } from './wire/otlp/blank-spans.ts';
 import { decodeExport, decodeSpan, otlpFormat } from './wire/otlp/decode.ts';
@@ -83,48 +83,61 @@ const open = ({ compression, bytes }: ExportBody): Uint8Array =>
 const deflate = (bytes: Uint8Array): Uint8Array =>
   zstdCompressSync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: ZSTD_LEVEL } });
 
-interface Placed {
-  readonly head: SpanHead;
-  readonly at: number;
-  readonly usage: CallUsage | null;
+/** What is read of one trace. */
+interface Read {
+  readonly traceId: string;
+  /** Where each span stands in the lists, by its id. */
+  readonly places: Map<string, number>;
+  readonly heads: SpanHead[];
+  readonly kept: KeptSpan[];
+  readonly usages: (CallUsage | null)[];
 }
 
 /** The spans of each trace with their places; of those that share an id the first. */
 function tracesOf(spans: readonly RawSpan[], valueBytes: number): Pick<PackedExport, 'traces' | 'calls'> {
-  const placed = new Map<string, Map<string, Placed>>();
+  const traces = new Map<string, Read>();
+  let own: Read | null = null;
   for (const [at, span] of spans.entries()) {
-    const own = placed.get(span.traceId) ?? new Map<string, Placed>();
-    if (!own.has(span.spanId)) {
-      const head = readHead(span, valueBytes);
-      own.set(span.spanId, { head, at, usage: callUsageOf(span, head) });
-    }
-    placed.set(span.traceId, own);
+    // Spans of one trace come together. To find a text in a map, V8 enters it into a table of its own first.
+    if (own?.traceId !== span.traceId) own = traceOf(traces, span.traceId);
+    const { places, heads, kept, usages } = own;
+    if (places.has(span.spanId)) continue;
+    places.set(span.spanId, heads.length);
+    const head = readHead(span, valueBytes);
+    heads.push(head);
+    kept.push({ head, payload: { kind: 'body', at } });
+    usages.push(callUsageOf(span, head));
   }
   const calls: PlacedCall[] = [];
-  const traces = [...placed].map(([traceId, own], trace): PackedTrace => {
-    const ofTrace = [...own.values()];
-    const heads = ofTrace.map(({ head }) => head);
-    const { rows, ends } = spanRowsAndEnds(ofTrace.map(({ head, at }) => ({ head, payload: { kind: 'body', at } })));
-    for (const [place, { head, usage }] of ofTrace.entries())
-      if (usage !== null) calls.push({ trace, place, end: ends[place] ?? 0, head, usage });
-    const priceable = new Set(ofTrace.flatMap(({ head, usage }) => (usage === null ? [] : head.spanId)));
-    return {
-      traceId,
-      tally: tallyOf(heads),
-      spanIds: [...own.keys()],
-      rows,
-      callsAbove: placesAbove(heads, priceable),
-    };
+  const packed = [...traces.values()].map(({ traceId, places, heads, kept, usages }, trace): PackedTrace => {
+    const { rows, ends } = spanRowsAndEnds(kept);
+    for (const [place, usage] of usages.entries()) {
+      const [head, end] = [heads[place], ends[place]];
+      if (usage !== null && head !== undefined && end !== undefined) calls.push({ trace, place, end, head, usage });
+    }
+    const spanIds = heads.map(({ spanId }) => spanId);
+    return { traceId, tally: tallyOf(heads), spanIds, rows, callsAbove: placesAbove(heads, places, usages) };
   });
-  return { traces, calls: packedCalls(calls) };
+  return { traces: packed, calls: packedCalls(calls) };
+}
+
+function traceOf(traces: Map<string, Read>, traceId: string): Read {
+  const known = traces.get(traceId);
+  if (known !== undefined) return known;
+  const fresh: Read = { traceId, places: new Map(), heads: [], kept: [], usages: [] };
+  traces.set(traceId, fresh);
+  return fresh;
 }
 
 /** See `PackedTrace.callsAbove`. */
-function placesAbove(heads: readonly SpanHead[], calls: ReadonlySet<string>): readonly number[] {
+function placesAbove(
+  heads: readonly SpanHead[],
+  places: ReadonlyMap<string, number>,
+  usages: readonly (CallUsage | null)[],
+): readonly number[] {
+  const calls = new Set(heads.flatMap(({ spanId }, place) => (usages[place] ? spanId : [])));
   // One alone has none above it.
   if (calls.size < 2) return [];
   const above = callsAbove(heads, calls);
-  if (above.size === 0) return [];
-  const places = new Map(heads.map(({ spanId }, place) => [spanId, place]));
   return [...above].flatMap(([call, teller]) => [places.get(call) ?? -1, places.get(teller) ?? -1]);
 }

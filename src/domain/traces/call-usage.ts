@@ -1,9 +1,8 @@
 import { attributeText, textAt } from './attribute-text.ts';
 import { firstValue } from './conventions/convention.ts';
 import { GEN_AI } from './conventions/gen-ai-attributes.ts';
-import { CONVENTIONS } from './conventions/precedence.ts';
 import type { RawSpan, SpanHead } from './span.ts';
-import { longCacheWriteOf, tokenDetailsOf } from './token-details.ts';
+import { longCacheWriteOf, NO_TOKEN_DETAILS, TOKEN_DETAIL_KEYS, tokenDetailsOf } from './token-details.ts';
 
 /** Who a call was made to, as its span tells it. */
 export interface CallNames {
@@ -65,11 +64,6 @@ const TOTAL_KEYS = [
   'llm.token_count.total',
   'ai.usage.totalTokens',
 ];
-const PART_KEYS = CONVENTIONS.flatMap(({ cacheReadTokenKeys, cacheWriteTokenKeys, reasoningTokenKeys }) => [
-  ...cacheReadTokenKeys,
-  ...cacheWriteTokenKeys,
-  ...reasoningTokenKeys,
-]);
 /** Told by the counts above a second time, or no count of tokens. */
 const REPEATED_KEYS = [
   'ai.usage.inputTokenDetails.noCacheTokens',
@@ -77,21 +71,35 @@ const REPEATED_KEYS = [
   'ai.usage.tokens',
   'gen_ai.usage.cost',
 ];
-const KNOWN_COUNTS = new Set([...INPUT_KEYS, ...OUTPUT_KEYS, ...TOTAL_KEYS, ...PART_KEYS, ...REPEATED_KEYS]);
 const COUNT = /^(?:gen_ai\.usage|llm\.usage|llm\.token_count|ai\.usage)\./;
 
+/** What an attribute is for the price of a call, by its key: `unknown` counts tokens of a kind that nobody knows. */
+type Role = 'input' | 'output' | 'total' | 'part' | 'tier' | 'unknown' | 'none';
+
+const ROLES: ReadonlyMap<string, Role> = new Map<string, Role>([
+  ...named('none', REPEATED_KEYS),
+  ...named('part', TOKEN_DETAIL_KEYS),
+  ...named('input', INPUT_KEYS),
+  ...named('output', OUTPUT_KEYS),
+  ...named('total', TOTAL_KEYS),
+  ...named('tier', TIER_KEYS),
+]);
+
+function named(role: Role, keys: readonly string[]): readonly (readonly [string, Role])[] {
+  return keys.map((key) => [key, role]);
+}
+
 /** Keys that were judged before: the same few come with every span. */
-const judged = new Map<string, boolean>();
+const judged = new Map<string, Role>();
 const MOST_JUDGED = 4_096;
 
-/** Whether this counts tokens of a kind that nobody knows. */
-function isUnknownCount(key: string): boolean {
+function roleOf(key: string): Role {
   const known = judged.get(key);
   if (known !== undefined) return known;
-  const unknown = COUNT.test(key) && !KNOWN_COUNTS.has(key);
+  const role = ROLES.get(key) ?? (COUNT.test(key) ? 'unknown' : 'none');
   if (judged.size === MOST_JUDGED) judged.clear();
-  judged.set(key, unknown);
-  return unknown;
+  judged.set(key, role);
+  return role;
 }
 
 /**
@@ -105,17 +113,25 @@ export function callUsageOf(span: RawSpan, head: SpanHead): CallUsage | null {
   if (inputTokens === 0 || outputTokens === 0) return null;
   if (!OPERATIONS.has(textAt(attributes, GEN_AI.operationName))) return null;
   if (!OUTPUT_TYPES.has(textAt(attributes, GEN_AI.outputType).toLowerCase())) return null;
+  let tellsTier = false;
+  let tellsParts = false;
+  // A span has a dozen attributes and could have four dozen of those that matter: so its own are gone through.
+  for (const key of Object.keys(attributes)) {
+    const role = roleOf(key);
+    if (role === 'none') continue;
+    if (role === 'tier') tellsTier = true;
+    else if (role === 'part') tellsParts = true;
+    else if (role === 'input' && countAt(span, key) !== inputTokens) return null;
+    else if (role === 'output' && countAt(span, key) !== outputTokens) return null;
+    else if (role === 'total' && countAt(span, key) !== inputTokens + outputTokens) return null;
+    else if (role === 'unknown' && countAt(span, key) > 0) return null;
+  }
   // Who answered says at which tier; what was asked for counts only where that is not told.
-  if (!USUAL_TIERS.has((firstValue(attributes, TIER_KEYS) ?? '').toLowerCase())) return null;
-  const agrees = (keys: readonly string[], count: number): boolean =>
-    keys.every((key) => attributes[key] === undefined || countAt(span, key) === count);
-  if (!agrees(INPUT_KEYS, inputTokens) || !agrees(OUTPUT_KEYS, outputTokens)) return null;
-  if (!agrees(TOTAL_KEYS, inputTokens + outputTokens)) return null;
-  if (Object.keys(attributes).some((key) => isUnknownCount(key) && countAt(span, key) > 0)) return null;
-  const { cacheRead, cacheWrite, reasoning } = tokenDetailsOf(attributes);
+  if (tellsTier && !USUAL_TIERS.has((firstValue(attributes, TIER_KEYS) ?? '').toLowerCase())) return null;
+  const { cacheRead, cacheWrite, reasoning } = tellsParts ? tokenDetailsOf(attributes) : NO_TOKEN_DETAILS;
   if ((cacheRead ?? 0) + (cacheWrite ?? 0) > inputTokens || (reasoning ?? 0) > outputTokens) return null;
-  const named = [firstValue(attributes, [GEN_AI.responseModel, 'ai.response.model']), head.model];
-  const models = [...new Set(named.filter((name) => name !== null))];
+  const answered = firstValue(attributes, [GEN_AI.responseModel, 'ai.response.model']);
+  const models = [...new Set([answered, head.model].filter((name) => name !== null))];
   if (models.length === 0) return null;
   return {
     models,
@@ -124,13 +140,15 @@ export function callUsageOf(span: RawSpan, head: SpanHead): CallUsage | null {
     outputTokens,
     cacheReadTokens: cacheRead,
     cacheWriteTokens: cacheWrite,
-    longCacheWriteTokens: longCacheWriteOf(attributes),
+    longCacheWriteTokens: tellsParts ? longCacheWriteOf(attributes) : null,
     reasoningTokens: reasoning,
   };
 }
 
 /** A count, whatever it is; NaN for what is none. */
 function countAt({ attributes }: RawSpan, key: string): number {
-  const text = attributeText(attributes[key] ?? null).trim();
+  const value = attributes[key] ?? null;
+  if (typeof value === 'number') return value;
+  const text = attributeText(value).trim();
   return text === '' ? Number.NaN : Number(text);
 }

@@ -51,7 +51,7 @@ export function countedCalls(spans: readonly CallCount[]): CallCounts {
   const told = gatewayCalls === 0 ? null : tellingAgain(spans, isGateways);
   const answers = answersOfGateway(spans);
   const isTold = ({ spanId, gateway, requestId }: CallLink): boolean =>
-    told?.has(spanId) === true || (!gateway && requestId !== null && answers.has(requestId));
+    told?.has(spanId) === true || (!gateway && requestId !== null && answers.size > 0 && answers.has(requestId));
   const calls = spans.filter((span) => span.type === 'llm' && !isTold(span));
   // Runs tell the usage of their calls a second time: once a call is known, only calls count.
   const telling = calls.length > 0 ? calls : spans;

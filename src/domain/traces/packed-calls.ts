@@ -42,15 +42,34 @@ export interface PlacedCall extends Pick<PackedCall, 'trace' | 'place' | 'end'> 
   readonly usage: CallUsage;
 }
 
+/** Names as a path, one after the other: they repeat, and one text of them would be made anew for every call. */
+interface Branch {
+  readonly further: Map<string, Branch>;
+  group: (CallNames & { readonly rows: Row[] }) | null;
+}
+
+const newBranch = (): Branch => ({ further: new Map(), group: null });
+
 /** Calls by the names that they go by. */
 export function packedCalls(calls: readonly PlacedCall[]): readonly PackedCalls[] {
-  const byNames = Map.groupBy(calls, ({ usage: { models, provider } }) => [provider ?? '', ...models].join('\0'));
-  return [...byNames.values()].flatMap((some): readonly PackedCalls[] => {
-    const [first] = some;
-    if (first === undefined) return [];
-    const { models, provider } = first.usage;
-    return [{ models, provider, text: JSON.stringify(some.map(rowOf)) }];
-  });
+  const groups: (CallNames & { readonly rows: Row[] })[] = [];
+  const root = newBranch();
+  for (const call of calls) {
+    const { models, provider } = call.usage;
+    let branch = branchOf(root, provider ?? '');
+    for (const model of models) branch = branchOf(branch, model);
+    if (branch.group === null) groups.push((branch.group = { models, provider, rows: [] }));
+    branch.group.rows.push(rowOf(call));
+  }
+  return groups.map(({ models, provider, rows }) => ({ models, provider, text: JSON.stringify(rows) }));
+}
+
+function branchOf({ further }: Branch, name: string): Branch {
+  const known = further.get(name);
+  if (known !== undefined) return known;
+  const fresh = newBranch();
+  further.set(name, fresh);
+  return fresh;
 }
 
 function rowOf({ trace, place, end, head, usage }: PlacedCall): Row {

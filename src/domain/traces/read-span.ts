@@ -1,6 +1,6 @@
 import type { Owner } from '../caller.ts';
 import { attributeTexts, textAt } from './attribute-text.ts';
-import { type Convention, firstValue, type Lifted } from './conventions/convention.ts';
+import { type Convention, firstValue, type Lifted, textOf } from './conventions/convention.ts';
 import { GEN_AI } from './conventions/gen-ai-attributes.ts';
 import { conventionOf } from './conventions/precedence.ts';
 import { frameworkOf } from './framework.ts';
@@ -23,7 +23,7 @@ const PROVIDER_KEYS = [
   'ai.model.provider',
 ];
 const CALL_ID_KEYS = ['litellm.call_id'];
-const NOTHING: Lifted = { text: '', preview: '', keys: [] };
+const NOTHING: Lifted = { said: '', preview: '', keys: [] };
 
 /**
  * A span with its meaning read out of its attributes, without its payload. Never fails: what is odd in a span
@@ -70,22 +70,22 @@ export function readPayload(span: RawSpan, owner: Owner, maxValueBytes = MAX_VAL
   const type = convention.type(span);
   const input = convention.input(span, type) ?? NOTHING;
   const output = convention.output(span, type) ?? NOTHING;
-  const textsOf = (attributes: Attributes): Readonly<Record<string, string>> =>
+  const textsIn = (attributes: Attributes): Readonly<Record<string, string>> =>
     attributeTexts(attributes, [], maxValueBytes);
   return {
-    input: truncateConversation(input.text, maxValueBytes),
-    output: truncateConversation(output.text, maxValueBytes),
+    input: truncateConversation(textOf(input), maxValueBytes),
+    output: truncateConversation(textOf(output), maxValueBytes),
     attributes: attributeTexts(span.attributes, [...input.keys, ...output.keys], maxValueBytes),
-    resourceAttributes: textsOf(stampedWith(owner, span.resource.attributes)),
+    resourceAttributes: textsIn(stampedWith(owner, span.resource.attributes)),
     events: span.events.map((event) => ({
       name: truncateText(event.name, maxValueBytes),
       timeNs: event.timeNs,
-      attributes: textsOf(event.attributes),
+      attributes: textsIn(event.attributes),
     })),
     links: span.links.map((link) => ({
       traceId: link.traceId,
       spanId: link.spanId,
-      attributes: textsOf(link.attributes),
+      attributes: textsIn(link.attributes),
     })),
   };
 }

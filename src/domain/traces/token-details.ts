@@ -22,6 +22,12 @@ const REASONING = CONVENTIONS.flatMap((convention) => convention.reasoningTokenK
 /** Where LangSmith keeps what LangChain knows of a call's usage, as JSON. */
 const LANGCHAIN_USAGE = 'langsmith.metadata.usage_metadata';
 
+/** Every attribute that tells such a part. */
+export const TOKEN_DETAIL_KEYS: readonly string[] = [...CACHE_READ, ...CACHE_WRITE, ...REASONING, LANGCHAIN_USAGE];
+
+/** What a span tells that has none of them. */
+export const NO_TOKEN_DETAILS: TokenDetails = { cacheRead: null, cacheWrite: null, reasoning: null };
+
 /** The parts of the token counts that a span's attributes tell, as they came or as they are stored. */
 export function tokenDetailsOf(attributes: Attributes): TokenDetails {
   const usage = parseStructure(textAt(attributes, LANGCHAIN_USAGE));

@@ -1,7 +1,6 @@
 import type { OtlpLimits } from '../../domain/traces/otlp-limits.ts';
 import type { Attributes, AttributeValue, RawSpan } from '../../domain/traces/span.ts';
 import { setAttribute } from './attributes.ts';
-import { readKey } from './key-cache.ts';
 import {
   type Allowance,
   allowanceOf,
@@ -21,10 +20,10 @@ import {
   readHex,
   readInt64,
   readLength,
-  readText,
   readVarint,
   skipField,
 } from './protobuf.ts';
+import { readShared } from './text-cache.ts';
 import { assertLink, assertSpan, eventTime, spanKindOf, spanStatusOf } from './span-rules.ts';
 
 /*
@@ -250,7 +249,7 @@ function readLink(reader: Reader, end: number, spanIndex: number): Link {
 function readString(reader: Reader, end: number): string {
   const after = readLength(reader, end);
   spendValue(reader.allowance, after - reader.at);
-  return readText(reader, after);
+  return readShared(reader, after);
 }
 
 /** One KeyValue of an attribute list; `count` is its place in it, from 1. */
@@ -274,7 +273,7 @@ function readKeyValue(reader: Reader, end: number, into: Record<string, Attribut
     if (tag === 0x0a) {
       const after = readLength(reader, end);
       spendValue(reader.allowance, after - reader.at);
-      key = readKey(reader, after);
+      key = readShared(reader, after);
     } else if (tag === 0x12) value = readAnyValue(reader, readLength(reader, end), depth + 1);
     else skipField(reader, tag, end);
   }

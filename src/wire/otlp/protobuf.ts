@@ -9,12 +9,19 @@ interface SliceBuffer extends Buffer {
 /** Where a protobuf body is being read. Nothing is read past the `end` each function is given. */
 export interface ProtoCursor {
   readonly bytes: SliceBuffer;
+  /** The same bytes: reads a whole 64-bit integer at once, where a Buffer puts it together out of two. */
+  readonly view: DataView;
   at: number;
 }
 
 /** Starts reading a body. */
 export function cursorOver(body: Uint8Array): ProtoCursor {
-  return { bytes: Buffer.from(body.buffer, body.byteOffset, body.byteLength) as SliceBuffer, at: 0 };
+  const { buffer, byteOffset, byteLength } = body;
+  return {
+    bytes: Buffer.from(buffer, byteOffset, byteLength) as SliceBuffer,
+    view: new DataView(buffer, byteOffset, byteLength),
+    at: 0,
+  };
 }
 
 const WIRE_VARINT = 0;
@@ -79,14 +86,14 @@ export function readFixed64(cursor: ProtoCursor, end: number): bigint {
   const { at } = cursor;
   if (at + 8 > end) throw truncated();
   cursor.at = at + 8;
-  return cursor.bytes.readBigUInt64LE(at);
+  return cursor.view.getBigUint64(at, true);
 }
 
 export function readDouble(cursor: ProtoCursor, end: number): number {
   const { at } = cursor;
   if (at + 8 > end) throw truncated();
   cursor.at = at + 8;
-  return cursor.bytes.readDoubleLE(at);
+  return cursor.view.getFloat64(at, true);
 }
 
 /** Text up to `after`; bytes that are not UTF-8 are replaced, because one odd value must not cost a span. */

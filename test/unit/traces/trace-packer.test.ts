@@ -3,6 +3,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { InvalidInput, TooLarge, Unavailable } from '../../../src/domain/errors.ts';
 import { createSlots } from '../../../src/domain/slots.ts';
 import { DEFAULT_OTLP_LIMITS } from '../../../src/domain/traces/otlp-limits.ts';
+import { spansOfRows } from '../../../src/domain/traces/span-rows.ts';
 import { createTracePacker } from '../../../src/trace-packer.ts';
 import { packExport } from '../../../src/trace-packing.ts';
 import { encodeExport } from '../../support/otlp-oracle.ts';
@@ -122,4 +123,43 @@ it('reads random exports on a thread as it does here', async () => {
     expect(read).toEqual(expected);
     expect(gunzipSync(body.bytes)).toEqual(Buffer.from(plain));
   }
+});
+
+it('takes the spans of a trace together, however they come, and of those that share an id the first', () => {
+  const span = (trace: number, id: number, name: string) => ({
+    traceId: Buffer.alloc(16, trace),
+    spanId: Buffer.alloc(8, id),
+    name,
+    startTimeUnixNano: '1',
+    endTimeUnixNano: '2',
+  });
+  const spans = [
+    span(1, 1, 'a'),
+    span(2, 1, 'b'),
+    span(1, 2, 'c'),
+    span(1, 1, 'again'),
+    span(2, 1, 'again'),
+    span(1, 3, 'd'),
+  ];
+  const { traces } = packExport(protobuf(encodeExport({ resourceSpans: [{ scopeSpans: [{ spans }] }] })), LIMITS);
+  expect(
+    traces.map(({ traceId, spanIds, rows, tally }) => ({
+      trace: Number(traceId.slice(0, 2)),
+      spans: spansOfRows(traceId, rows).map(({ head, payload }) => [head.name, payload.kind === 'body' && payload.at]),
+      ids: spanIds.map((id) => Number(id.slice(0, 2))),
+      spanCount: tally.spanCount,
+    })),
+  ).toEqual([
+    {
+      trace: 1,
+      spans: [
+        ['a', 0],
+        ['c', 2],
+        ['d', 5],
+      ],
+      ids: [1, 2, 3],
+      spanCount: 3,
+    },
+    { trace: 2, spans: [['b', 1]], ids: [1], spanCount: 1 },
+  ]);
 });

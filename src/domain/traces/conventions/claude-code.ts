@@ -8,6 +8,7 @@ import {
   firstValue,
   type Lifted,
   plain,
+  textOf,
   tokensIn,
 } from './convention.ts';
 import { isJson, type Message, parseStructure } from './conversation.ts';
@@ -122,7 +123,7 @@ function toolOutput({ attributes, events }: RawSpan): Lifted | null {
   for (const event of events) {
     const told = event.name === 'tool.output' ? firstPlain(event.attributes, TOOL_OUTPUTS) : null;
     // It stays an event: its time is its own.
-    if (told !== null) return plain(told.text, []);
+    if (told !== null) return plain(textOf(told), []);
   }
   const { header, body } = headed(textAt(attributes, CONTEXT));
   return header.startsWith('TOOL RESULT') && body !== '' ? plain(body, [CONTEXT]) : null;

@@ -4,7 +4,8 @@ import { conversationOf, isJson, latestUserText, type Message, parseStructure } 
 
 /** What a span's input or output was found to be, and the attributes it was found in. */
 export interface Lifted {
-  readonly text: string;
+  /** Text as it stands, or messages in the common form; `textOf` gives either as text. */
+  readonly said: string | readonly Message[];
   /** What a person would want to see first of it. */
   readonly preview: string;
   /** Attributes that need not be kept a second time. */
@@ -39,20 +40,16 @@ export const undeclaredType = ({ parentSpanId }: RawSpan): SpanType => (parentSp
 
 /** Text as it stands. */
 export function plain(text: string, keys: readonly string[]): Lifted {
-  return { text, preview: text, keys };
+  return { said: text, preview: text, keys };
 }
 
 /** Messages in the common form. */
 export function conversation(messages: readonly Message[], keys: readonly string[]): Lifted {
-  return {
-    // Made when it is read: what comes in is only looked at for its preview.
-    get text() {
-      return JSON.stringify(messages);
-    },
-    preview: latestUserText(messages) ?? JSON.stringify(messages),
-    keys,
-  };
+  return { said: messages, preview: latestUserText(messages) ?? JSON.stringify(messages), keys };
 }
+
+/** What was said as it is stored. Made apart from the rest: of what comes in, only the preview is looked at. */
+export const textOf = ({ said }: Lifted): string => (typeof said === 'string' ? said : JSON.stringify(said));
 
 /** The first text that is not empty: in the common form where it is a conversation, else as it stands. */
 export function firstConversation(attributes: Attributes, keys: readonly string[]): Lifted | null {

@@ -1,7 +1,7 @@
 import { textAt } from '../attribute-text.ts';
 import { type RawSpan, SPAN_TYPES, type SpanType } from '../span.ts';
 import { asText, conversationOf, isJson, listOf, messageOf, parseStructure } from './conversation.ts';
-import { type Convention, conversation, firstPlain, type Lifted, named, plain } from './convention.ts';
+import { type Convention, conversation, firstPlain, type Lifted, named, plain, textOf } from './convention.ts';
 import { genAi } from './gen-ai.ts';
 import { GEN_AI } from './gen-ai-attributes.ts';
 
@@ -37,7 +37,7 @@ export const langSmith: Convention = {
 function inputOf(attributes: RawSpan['attributes'], type: SpanType): Lifted | null {
   const raw = firstPlain(attributes, [GEN_AI.prompt]);
   if (type !== 'llm' && type !== 'agent') return raw;
-  const messages = messagesIn(parseStructure(raw?.text ?? ''));
+  const messages = messagesIn(parseStructure(raw === null ? '' : textOf(raw)));
   // A model is asked in batches of conversations; an agent has one.
   const wanted = type === 'llm' && Array.isArray(messages[0]) ? listOf(messages[0]) : messages;
   const common = conversationOf(wanted);
@@ -48,7 +48,7 @@ function inputOf(attributes: RawSpan['attributes'], type: SpanType): Lifted | nu
 function outputOf(attributes: RawSpan['attributes'], type: SpanType): Lifted | null {
   const raw = firstPlain(attributes, [GEN_AI.completion]);
   if (raw === null) return null;
-  const parsed = parseStructure(raw.text);
+  const parsed = parseStructure(textOf(raw));
   if (type === 'tool') return toolOutput(parsed) ?? raw;
   if (type !== 'llm' && type !== 'agent') return raw;
   const message = messageOf(type === 'llm' ? firstGeneration(parsed) : messagesIn(parsed).at(-1));

@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { cursorOver } from '../../../src/wire/otlp/protobuf.ts';
+import { readShared } from '../../../src/wire/otlp/text-cache.ts';
+import { seeded } from '../../support/random-export.ts';
+
+/** Bytes that are alike, some of them text and some not. */
+const BYTES = [0x00, 0x61, 0x62, 0x80, 0xc3, 0xa9, 0xe2, 0x82, 0xac, 0xff];
+const MOST_BYTES = 70;
+
+it('reads every text as it is, whatever was read before', () => {
+  const draw = seeded(38);
+  for (let round = 0; round < 20_000; round += 1) {
+    const length = draw(MOST_BYTES);
+    const kinds = 1 + draw(BYTES.length);
+    const bytes = Uint8Array.from({ length }, () => BYTES[draw(kinds)] ?? 0);
+    // Not at the beginning, and not all that there is.
+    const cursor = cursorOver(Buffer.concat([Buffer.from('ab'), bytes, Buffer.from('c')]));
+    for (const expected of [Buffer.from(bytes).toString(), Buffer.from(bytes).toString()]) {
+      cursor.at = 2;
+      expect(readShared(cursor, 2 + length)).toBe(expected);
+      expect(cursor.at).toBe(2 + length);
+    }
+  }
+});
+
+it('tells texts apart that differ in one byte, wherever that is', () => {
+  const text = 'abcdefghijklmnopqrstuvwxyz';
+  const variants = Array.from(text, (_, at) => `${text.slice(0, at)}!${text.slice(at + 1)}`);
+  for (const one of [text, ...variants, text, ...variants])
+    expect(readShared(cursorOver(Buffer.from(one)), one.length)).toBe(one);
+});
