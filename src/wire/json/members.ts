@@ -23,12 +23,23 @@ export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
+/** The members of texts whose structure somebody has read before. */
+const READ_BEFORE = new WeakMap<Uint8Array, readonly Member[]>();
+
+/** Spares the next who asks for the members of these very bytes the search; they may not change until then. */
+export function keepMembers(json: Uint8Array, members: readonly Member[]): void {
+  READ_BEFORE.set(json, members);
+}
+
 /**
  * The members of the outermost object of JSON text, in order, repeated keys included. Null when the text is
  * no object. Reads structure only: what is inside a value is not checked.
  */
 export function topLevelMembers(json: Uint8Array): readonly Member[] | null {
-  const bytes = asBuffer(json);
+  return READ_BEFORE.get(json) ?? searchMembers(asBuffer(json));
+}
+
+function searchMembers(bytes: Buffer): readonly Member[] | null {
   const members: Member[] = [];
   let at = afterSpace(bytes, 0);
   if (bytes[at] !== OPEN_BRACE) return null;
@@ -76,7 +87,7 @@ export function itemCount(json: Uint8Array, key: string): number | null {
  */
 export function withMembers(json: Uint8Array, changes: Readonly<Record<string, string | null>>): Uint8Array {
   const bytes = asBuffer(json);
-  const members = topLevelMembers(bytes);
+  const members = topLevelMembers(json);
   if (members === null) return json;
   const last = new Map(members.map((member) => [member.key, member]));
   if (last.size === members.length && isAlready(bytes, last, changes)) return json;

@@ -1,6 +1,6 @@
 import type { RequestBody, Shape } from '../../domain/inference/askable.ts';
-import { asBuffer, keyText } from './members.ts';
-import { type ScannedMember, scanObject } from './scan.ts';
+import { asBuffer, keepMembers, keyText } from './members.ts';
+import { scanObject } from './scan.ts';
 
 /** A JSON object that was checked as a whole, and parsed in part. */
 export interface PartlyRead {
@@ -61,18 +61,18 @@ function readLeft(left: Left | undefined): unknown {
  * whatever is sent. Null for text that JSON.parse has to judge. The bytes are read again later, and may not change until then.
  */
 export function readPartly(json: Uint8Array, named: RequestBody): PartlyRead | null {
-  const members = scanObject(json);
-  if (members === null) return null;
+  const scanned = scanObject(json);
+  if (scanned === null) return null;
   const bytes = asBuffer(json);
+  const members = scanned.map((member) => ({ ...member, key: keyText(bytes, member.start, member.keyEnd) }));
+  keepMembers(json, members);
   const fields = {};
   const left = new Map<string, Left>();
   const unread = new Map<string, Shape>();
   Object.defineProperty(fields, LEFT, { value: left });
-  for (const member of members) {
-    const { start: keyStart, keyEnd, valueStart: start, end } = member;
-    const key = keyText(bytes, keyStart, keyEnd);
-    const reader = end - start < LARGE_MEMBER || key in named ? undefined : READERS.get(key);
-    const shape = shapeOf(bytes, member);
+  for (const { key, valueStart: start, end, allObjects } of members) {
+    const reader = end - start < LARGE_MEMBER || Object.hasOwn(named, key) ? undefined : READERS.get(key);
+    const shape = allObjects ? 'objects' : SHAPES.get(bytes[start]);
     // The last of several with one key is meant.
     unread.delete(key);
     if (reader === undefined || shape === undefined) {
@@ -85,10 +85,6 @@ export function readPartly(json: Uint8Array, named: RequestBody): PartlyRead | n
   }
   for (const [key, value] of Object.entries(named)) define(fields, key, value);
   return { fields, unread };
-}
-
-function shapeOf(bytes: Buffer, { valueStart, allObjects }: ScannedMember): Shape | undefined {
-  return allObjects ? 'objects' : SHAPES.get(bytes[valueStart]);
 }
 
 /** Sets a member as JSON.parse does: `__proto__` is a name like others. */

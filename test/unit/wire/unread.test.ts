@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { InvalidInput } from '../../../src/domain/errors.ts';
 import { assertAskable } from '../../../src/domain/inference/askable.ts';
 import * as endpoints from '../../../src/domain/inference/endpoint.ts';
+import { topLevelMembers, withMembers } from '../../../src/wire/json/members.ts';
 import { readPartly } from '../../../src/wire/json/unread.ts';
 import { randomFrom } from '../../support/random.ts';
 import { randomObject } from '../../support/random-json.ts';
@@ -81,6 +82,20 @@ describe('an object read in part', () => {
       return `{${members.filter((one) => one.trim() !== '').join()}}`;
     });
     expect(texts.filter((text) => JSON.stringify(fieldsOf(text)) !== JSON.stringify(JSON.parse(text)))).toEqual([]);
+  });
+
+  it('leaves its members known, as they are found where it was not read', () => {
+    const texts = Array.from({ length: 500 }, (_, seed) => {
+      const random = randomFrom(seed);
+      return randomObject(random, 3, random(7));
+    });
+    for (const text of texts) {
+      const [read, other] = [Buffer.from(text), Buffer.from(text)];
+      readPartly(read, {});
+      const known = topLevelMembers(read)?.map(({ key, start, valueStart, end }) => ({ key, start, valueStart, end }));
+      expect(known).toEqual(topLevelMembers(other));
+      expect(withMembers(read, { model: '"x"', a: null })).toEqual(withMembers(other, { model: '"x"', a: null }));
+    }
   });
 
   it('has the last value of a member that comes twice, large or small', () => {
