@@ -97,10 +97,8 @@ function selections(flavour: SqlFlavour, typeOf: (table: keyof CallTables, colum
   // Of what was parsed already, `jsonb_extract` reads a value faster than `->>` does.
   const pick = (from: string, at: number, type: string): string =>
     sqlite ? `jsonb_extract(${from}, '$[${at}]')` : `cast(${from} ->> ${at} as ${type})`;
-  const constants = CONSTANTS.map(
-    ({ table, column }, at) => `${pick('p.value', at, typeOf(table, column))} as k_${at}`,
-  );
-  const extras = EXTRAS.map((extra, at) => `${pick('p.value', CONSTANTS.length + at, 'int')} as x_${extra}`);
+  const constants = CONSTANTS.map(({ table, column }, at) => `${pick('head', at, typeOf(table, column))} as k_${at}`);
+  const extras = EXTRAS.map((extra, at) => `${pick('head', CONSTANTS.length + at, 'int')} as x_${extra}`);
   const values = VALUES.map((value, at) => {
     const own = pick('c.value', at, CALL_VALUES[value]);
     return `${TAIL.has(value) ? `case when ${saidWith(value)} then ${own} end` : own} as v_${value}`;
@@ -112,10 +110,16 @@ function selections(flavour: SqlFlavour, typeOf: (table: keyof CallTables, colum
   const wanted = sqlite
     ? 'select cast(value as integer) from json_each(?)'
     : 'select cast(value as bigint) from jsonb_array_elements_text($1::jsonb)';
+  // SQLite copies all of a profile, thousands of calls, for each value that is read of it: what is no call is cut off first.
+  const headPaths = Array.from({ length: PLACE + 1 }, (_, at) => `'$[${at}]'`);
+  const head = sqlite ? `jsonb_extract(p.value, ${headPaths.join(', ')})` : `p.value - ${PLACE + 1}`;
+  const callsOf = sqlite ? pick('p.value', PLACE + 1, '') : `p.value -> ${PLACE + 1}`;
   return {
-    profiles: `select s.body_no, ${[...constants, ...extras].join(', ')}, ${pick('p.value', PLACE, 'int')} as first_place,
-        ${sqlite ? pick('p.value', PLACE + 1, '') : `p.value -> ${PLACE + 1}`} as calls
-      from call_segment s cross join ${inSegments} where s.body_no in (${wanted})`,
+    profiles: `with part as materialized (
+        select s.body_no, ${head} as head, ${callsOf} as calls
+        from call_segment s cross join ${inSegments} where s.body_no in (${wanted})
+      )
+      select body_no, ${[...constants, ...extras].join(', ')}, ${pick('head', PLACE, 'int')} as first_place, calls from part`,
     calls: (profiles, more) => `select ${[...more, ...values].join(', ')},
         ${sqlite ? 'first_place + c.key' : 'cast(first_place + c.at - 1 as int)'} as place
       from ${profiles} cross join ${inProfiles}`,
