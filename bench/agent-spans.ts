@@ -35,8 +35,13 @@ function random(seed: number): () => number {
   };
 }
 
-/** Exports as agents send them, some 2.8 kB a span, ten spans a trace; texts shrink as prose does. */
-export function agentSpans(seed: number) {
+const randomId = (bytes: number): string => randomBytes(bytes).toString('hex');
+
+/**
+ * Exports as agents send them, some 2.8 kB a span, ten spans a trace; texts shrink as prose does. Ids are asked for with
+ * their number of bytes: 16 for a trace, then 8 for each of its spans.
+ */
+export function agentSpans(seed: number, idOf: (bytes: number) => string = randomId) {
   const draw = random(seed);
   const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(draw() * items.length)] as Item;
   const vocabulary = Array.from({ length: 3_000 }, () =>
@@ -84,15 +89,16 @@ export function agentSpans(seed: number) {
     };
   }
 
-  /** One export; every id in it is new. */
+  /** One export; every id in it is new where ids are random. */
   return function anExport(spans: number, format: 'protobuf' | 'json' = 'protobuf', spansPerTrace = 10): Uint8Array {
     let traceId = '';
     let root = '';
     const now = Date.now();
     const made = Array.from({ length: spans }, (_, at) => {
       const first = at % spansPerTrace === 0;
-      const spanId = randomBytes(8).toString('hex');
-      if (first) [traceId, root] = [randomBytes(16).toString('hex'), spanId];
+      if (first) traceId = idOf(16);
+      const spanId = idOf(8);
+      if (first) root = spanId;
       return aSpan(traceId, first ? null : root, spanId, now);
     });
     return encodeExport(made, SENDER, format).body;

@@ -14,6 +14,9 @@ export const SPANS_PER_TRACE = 10;
 /** One trace as long as an agent's day; before all others, so that no list of the window shows it first. */
 export const LARGE = { traceId: 'f'.repeat(32), spans: 20_000 };
 
+/** Says of a folder that it is filled. */
+export const FILLED = 'filled.json';
+
 const TRACES_PER_CALL = 400;
 const LARGE_PART = 1_000;
 
@@ -85,7 +88,7 @@ const packed = (traces: readonly PackedTrace[]): PackedExport => ({
 
 /** Stores so many spans without payloads over thirty days, in a folder that then says so; one that does is left alone. */
 export async function fill(store: TraceStore, folder: string, spans: number): Promise<Filled> {
-  const note = join(folder, 'filled.json');
+  const note = join(folder, FILLED);
   if (existsSync(note)) return JSON.parse(readFileSync(note, 'utf8')) as Filled;
   const endMs = Date.now();
   const traces = Math.ceil(spans / SPANS_PER_TRACE);

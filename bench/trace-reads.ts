@@ -55,7 +55,8 @@ async function timed(read: (turn: number) => Promise<unknown>): Promise<ReadTime
   return { p50Ms: at(0.5), p99Ms: at(0.99) };
 }
 
-const window: TraceWindow = { startMs: 0, endMs: endMs + DAY_MS, after: null };
+// What other benches add to a kept folder comes later, and in no list.
+const window: TraceWindow = { startMs: 0, endMs: endMs + 1, after: null };
 const positionOf = (summary: TraceSummary | undefined): TraceWindow['after'] =>
   summary === undefined ? null : { startMs: Number(summary.startNs / 1_000_000n), traceRef: summary.traceRef };
 const [deepest] = await stores.traces.listSummaries(

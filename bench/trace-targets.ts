@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { installPeer } from './install.ts';
 import {
@@ -15,6 +15,8 @@ import {
   untilReady,
 } from './measure.ts';
 import type { OtlpOrder, OtlpReport } from './otlp-load.ts';
+import { FILLED, type Filled, SPANS_PER_TRACE } from './trace-fill.ts';
+import type { RequestOrder, RequestReport } from './trace-requests.ts';
 
 export const SPANS_PER_EXPORT = 100;
 export const CONNECTIONS = 4;
@@ -31,6 +33,8 @@ export interface Target {
 
 /** A target that keeps its spans in one SQLite file. */
 export interface Product extends Target {
+  readonly origin: string;
+  readonly adminKey: string;
   /** Bytes of the file; whole once the program has ended. */
   fileBytes(): number;
 }
@@ -67,17 +71,24 @@ export function traceTargets(folder: string) {
       await untilReady(url);
       return { name: 'read only: inflated, decoded, nothing kept', url, headers: {}, format: 'protobuf', program };
     },
-    /** The product as a user runs it, on SQLite. */
-    async product(name: string, core: string | null): Promise<Product> {
+    /** The product as a user runs it, on SQLite; over a folder that is filled, nothing of which it takes for old. */
+    async product(name: string, core: string | null, filled?: string): Promise<Product> {
       const port = await freePort();
       const adminKey = `sk-${randomBytes(24).toString('base64url')}`;
-      const dataDir = join(folder, `data-${port}`);
+      const dataDir = filled ?? join(folder, `data-${port}`);
       const command = productCommand(['--port', String(port), '--host', '127.0.0.1']);
-      const env = { LENSGATE_DATA_DIR: dataDir, LITELLM_MASTER_KEY: adminKey, LENSGATE_CATALOG_REFRESH_SECONDS: '0' };
+      const env = {
+        LENSGATE_DATA_DIR: dataDir,
+        LITELLM_MASTER_KEY: adminKey,
+        LENSGATE_CATALOG_REFRESH_SECONDS: '0',
+        AGENT_TRACING_RETENTION_DAYS: '365',
+      };
       const program = launch(name, command, { core, env });
       await untilReady(`http://127.0.0.1:${port}/health/readiness`);
       return {
         name,
+        origin: `http://127.0.0.1:${port}`,
+        adminKey,
         url: `http://127.0.0.1:${port}/v1/traces`,
         headers: { authorization: `Bearer ${adminKey}` },
         format: 'protobuf',
@@ -96,6 +107,18 @@ export function traceTargets(folder: string) {
       await untilReady(`${origin}/api/__health`);
       const name = `${GENKIT.name} ${GENKIT.version}: JSON files`;
       return { name, url: `${origin}/api/otlp/v1/traces`, headers: {}, format: 'json', program };
+    },
+    /** Asks a product over a folder that `fill` filled, and ends it. */
+    async requests(filled: string, spans: number, requests: number): Promise<RequestReport> {
+      const product = await this.product(`filled with ${spans}`, CORES.server, filled);
+      const { endMs }: Filled = JSON.parse(readFileSync(join(filled, FILLED), 'utf8'));
+      const { origin, adminKey } = product;
+      const order: RequestOrder = { origin, adminKey, traces: Math.ceil(spans / SPANS_PER_TRACE), endMs, requests };
+      const said = await run(pinned(CORES.load, [process.execPath, script('trace-requests.ts')]), {
+        READS: JSON.stringify(order),
+      });
+      await product.program.stop();
+      return JSON.parse(said) as RequestReport;
     },
     /** Sends so many exports, every id in them new. Throws when one is not taken. */
     async round({ name, url, headers, format, program }: Target, exports: number): Promise<Round> {

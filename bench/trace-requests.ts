@@ -1,0 +1,110 @@
+// Asks the product over one keep-alive connection for a page of traces, for a trace of ten spans and for a span with
+// its payload, and times every answer. Sends the spans with payloads first. Prints one line of JSON.
+//   READS='{"origin":…,"adminKey":…,"traces":20000,"endMs":…,"requests":2000}' node bench/trace-requests.ts
+import { Agent, request } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import { agentSpans } from './agent-spans.ts';
+import { SPANS_PER_TRACE, traceIdOf } from './trace-fill.ts';
+import type { ReadTimes } from './trace-reads.ts';
+
+export interface RequestOrder {
+  readonly origin: string;
+  readonly adminKey: string;
+  /** Traces that `fill` made, and the end of their window. */
+  readonly traces: number;
+  readonly endMs: number;
+  /** Of each kind. */
+  readonly requests: number;
+}
+
+export interface RequestReport {
+  readonly firstPage: ReadTimes;
+  readonly trace: ReadTimes;
+  /** One span with input, output and attributes, out of an export of a hundred. */
+  readonly span: ReadTimes;
+}
+
+const EXPORTS = 10;
+const SPANS_PER_EXPORT = 100;
+const PAGE = 50;
+/** Before what is timed: the server's code has been compiled by then. */
+const WARM_UP = 500;
+
+const order: RequestOrder = JSON.parse(process.env['READS'] ?? '{}');
+const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+const headers = { authorization: `Bearer ${order.adminKey}` };
+
+function ask(path: string, body: Uint8Array | null = null): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const sent = {
+      ...headers,
+      ...(body === null
+        ? {}
+        : { 'content-type': 'application/x-protobuf', 'content-encoding': 'gzip', 'content-length': body.length }),
+    };
+    const asked = request(
+      `${order.origin}${path}`,
+      { agent, method: body === null ? 'GET' : 'POST', headers: sent },
+      (answer) => {
+        const chunks: Buffer[] = [];
+        answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+        answer.on('end', () => {
+          const said = Buffer.concat(chunks).toString();
+          if (answer.statusCode === 200) resolve(said);
+          else reject(new Error(`${path} was answered with ${answer.statusCode}: ${said}`));
+        });
+      },
+    );
+    asked.on('error', reject);
+    asked.end(body ?? undefined);
+  });
+}
+
+/** Stores spans with payloads; the same ids every time, so that a folder that has them gains none. */
+async function spansWithPayloads(): Promise<readonly string[]> {
+  const paths: string[] = [];
+  let count = 0;
+  let traceId = '';
+  const anExport = agentSpans(1, (bytes) => {
+    count += 1;
+    const id = `e${count.toString(16).padStart(bytes * 2 - 1, '0')}`;
+    if (bytes === 16) traceId = id;
+    else paths.push(`/v1/traces/${traceId}/spans/${id}`);
+    return id;
+  });
+  for (let sent = 0; sent < EXPORTS; sent += 1) await ask('/v1/traces', gzipSync(anExport(SPANS_PER_EXPORT)));
+  return paths;
+}
+
+async function timed(pathOf: (turn: number) => string, sound: (said: string) => boolean): Promise<ReadTimes> {
+  const times: number[] = [];
+  for (let turn = 0; turn < WARM_UP + order.requests; turn += 1) {
+    const path = pathOf(turn);
+    const from = performance.now();
+    const said = await ask(path);
+    if (turn >= WARM_UP) times.push(performance.now() - from);
+    if (turn % 100 === 0 && !sound(said)) throw new Error(`${path} was not answered whole: ${said}`);
+  }
+  times.sort((left, right) => left - right);
+  const at = (part: number): number => times[Math.floor((times.length - 1) * part)] ?? Number.NaN;
+  return { p50Ms: at(0.5), p99Ms: at(0.99) };
+}
+
+const paths = await spansWithPayloads();
+const window = `start_ms=0&end_ms=${order.endMs + 1}`;
+const report: RequestReport = {
+  firstPage: await timed(
+    () => `/v1/traces?${window}`,
+    (said) => (JSON.parse(said) as { data: unknown[] }).data.length === PAGE,
+  ),
+  trace: await timed(
+    (turn) => `/v1/traces/${traceIdOf((turn * 7_919) % order.traces)}`,
+    (said) => (JSON.parse(said) as { spans: unknown[] }).spans.length === SPANS_PER_TRACE,
+  ),
+  span: await timed(
+    (turn) => paths[(turn * 7) % paths.length] ?? '',
+    (said) => (JSON.parse(said) as { input: string }).input.length > 1_000,
+  ),
+};
+agent.destroy();
+console.log(JSON.stringify(report));
