@@ -109,18 +109,29 @@ export function insertionInto<Name extends keyof Tables>(
 const STATEMENT_ROWS = 1_000;
 const STATEMENT_BYTES = 1 << 21;
 
-/** Cuts encoded rows into what one statement may carry. */
-export function* statements<Row extends string>(encodedRows: Iterable<Row>): Generator<readonly Row[]> {
+const lengthOf = (encodedRow: string): number => encodedRow.length;
+
+/** Cuts rows into what one statement may carry. */
+export const statements = <Row extends string>(encodedRows: Iterable<Row>): Generator<readonly Row[]> =>
+  statementsOf(encodedRows, lengthOf, STATEMENT_ROWS);
+
+/** The same of whatever makes a row. */
+export function* statementsOf<Row>(
+  all: Iterable<Row>,
+  bytesOf: (row: Row) => number,
+  mostRows: number,
+): Generator<readonly Row[]> {
   let rows: Row[] = [];
   let bytes = 0;
-  for (const row of encodedRows) {
-    if (rows.length === STATEMENT_ROWS || (rows.length > 0 && bytes + row.length > STATEMENT_BYTES)) {
+  for (const row of all) {
+    const more = bytesOf(row);
+    if (rows.length === mostRows || (rows.length > 0 && bytes + more > STATEMENT_BYTES)) {
       yield rows;
       rows = [];
       bytes = 0;
     }
     rows.push(row);
-    bytes += row.length;
+    bytes += more;
   }
   if (rows.length > 0) yield rows;
 }

@@ -66,6 +66,25 @@ for (const engine of ENGINES.filter(({ name }) => name !== 'postgresql'))
       ]);
     });
 
+    it('runs a statement that comes again as the schema is by then, whatever became of it before', async () => {
+      const kysely = database.orm.em.fork().getKysely<never>();
+      const insert = (id: number, body: string): Promise<unknown> =>
+        sql`insert into note (id, body) values (${id}, ${body})`.execute(kysely);
+      const read = async (id: number): Promise<unknown> =>
+        (await sql`select * from note where id = ${id}`.execute(kysely)).rows;
+      const long = 'long '.repeat(200_000);
+      await insert(21, 'first');
+      await expect(insert(21, 'again')).rejects.toThrow(/UNIQUE/);
+      await insert(22, long);
+      expect(await read(21)).toEqual([{ id: 21, body: 'first', size: null }]);
+      await database.orm.em.fork().execute("alter table note add column kind text default 'plain'");
+      expect(await read(22)).toEqual([{ id: 22, body: long, size: null, kind: 'plain' }]);
+      await database.orm.em.fork().execute('alter table note drop column kind');
+      expect(await read(21)).toEqual([{ id: 21, body: 'first', size: null }]);
+      await sql`delete from note where id > ${20}`.execute(kysely);
+      expect([await read(21), await read(22)]).toEqual([[], []]);
+    });
+
     it('rolls a nested transaction back and keeps the outer one', async () => {
       const em = database.orm.em.fork();
       await em.transactional(async (outer) => {

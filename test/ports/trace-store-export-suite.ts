@@ -206,6 +206,16 @@ export function traceStoreExportSuite(engine: Engine): void {
         expect((await traces.findSpan([keyOf(1)], spanId(10 + call)))?.input).toBe(`asked 1-${10 + call}`);
     });
 
+    it('gives each export of a shared commit its own body, and none to those that bring nothing', async () => {
+      const numbers = Array.from({ length: 40 }, (_, at) => at + 1);
+      const known = numbers.filter((trace) => trace % 3 === 0);
+      for (const trace of known) await take(sentAs([{ trace, span: 1 }]));
+      await Promise.all(numbers.map((trace) => take(sentAs([{ trace, span: 1 }]))));
+      expect(await heldBy()).toEqual(numbers.map(() => 1));
+      for (const trace of numbers)
+        expect((await traces.findSpan([keyOf(trace)], spanId(1)))?.input).toBe(`asked ${trace}-1`);
+    });
+
     it('keeps spans of the platform and of a sender in one trace', async () => {
       const own = aSpan({ spanId: spanId(9), parentSpanId: spanId(1), input: 'from the platform' });
       await traces.ingest([{ owner: TEAM_KEY, spans: [own] }]);

@@ -1,5 +1,6 @@
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
+import { createKeptStatements, isWorthKeeping } from './kept-statements.ts';
 import { OPENING, type WorkerAnswer, type WorkerRequest, type WorkerStart } from './worker-protocol.ts';
 
 // One connection of `node:sqlite`, which is synchronous, on a thread of its own.
@@ -17,12 +18,25 @@ function open(): DatabaseSync | null {
   }
 }
 
-function perform(database: DatabaseSync, { id, kind, sql, parameters }: WorkerRequest): WorkerAnswer {
+/** The collector gives up what is kept no longer. */
+const kept = createKeptStatements<StatementSync>(() => {});
+
+function statementOf(database: DatabaseSync, { sql, parameters }: WorkerRequest): StatementSync {
+  if (!isWorthKeeping(sql, parameters)) return database.prepare(sql);
+  const known = kept.find(sql);
+  if (known !== undefined) return known;
+  const statement = database.prepare(sql);
+  kept.keep(sql, statement);
+  return statement;
+}
+
+function perform(database: DatabaseSync, request: WorkerRequest): WorkerAnswer {
+  const { id, kind, parameters } = request;
   if (kind === 'close') {
     database.close();
     return { id, rows: [] };
   }
-  const statement = database.prepare(sql);
+  const statement = statementOf(database, request);
   if (kind === 'all') return { id, rows: statement.all(...parameters) };
   const { changes, lastInsertRowid } = statement.run(...parameters);
   return { id, change: { changes: Number(changes), lastRowId: Number(lastInsertRowid) } };

@@ -17,6 +17,7 @@ import {
 import type { Tables } from '../tables.ts';
 import { transaction } from '../transaction.ts';
 import { mayTellAgain } from '../../domain/traces/recount.ts';
+import { createBodyWriter, type HeldBody } from './body-insertion.ts';
 import { type IngestJob, type IngestPart, newParts } from './ingest-jobs.ts';
 import { recountCalls } from './recount.ts';
 import { createSpanWriter, spanGroup } from './span-insertion.ts';
@@ -66,6 +67,7 @@ export function createTraceIngest(
     ),
   };
   const spans = createSpanWriter(flavour, tables.span);
+  const storeBodies = createBodyWriter(flavour);
   let lockText: string | null = null;
 
   /** Runs an insert in as many statements as the rows need; gives the numbers of the traces by their refs. */
@@ -134,16 +136,18 @@ export function createTraceIngest(
     return bodies.without(body, known);
   }
 
-  /** Keeps the body of an export that brought something new; gives its number. */
-  async function storeBody(db: Kysely<Tables>, body: ExportBody, heldBy: number): Promise<string> {
-    const { format, compression, bytes } = body;
-    const { rows } = await sql<{ body_no: string }>`
-      insert into export_body (format, compression, held_by, bytes)
-      values (${format}, ${compression}, ${heldBy}, ${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)})
-      returning cast(body_no as text) as body_no`.execute(db);
-    const [row] = rows;
-    if (row === undefined) throw new Error('The database gave no number for a body.');
-    return row.body_no;
+  /** The bodies of exports that brought something new, by the places of their jobs. */
+  async function bodiesToKeep(
+    jobs: readonly IngestJob[],
+    fresh: readonly (readonly IngestPart[])[],
+  ): Promise<ReadonlyMap<number, HeldBody>> {
+    const held = new Map<number, HeldBody>();
+    for (const [place, parts] of fresh.entries()) {
+      const job = jobs[place];
+      const heldBy = parts.reduce((total, { spanIds }) => total + spanIds.length, 0);
+      if (job?.body && heldBy > 0) held.set(place, { body: await onlyNew(job, job.body, parts), heldBy });
+    }
+    return held;
   }
 
   /** Stores what is new of each job. `known` are the traces that were there before. */
@@ -163,15 +167,14 @@ export function createTraceIngest(
       if (before !== null && mayTellAgain(after)) pieced.add(identity.traceRef);
     }
     const numbers = await storeSummaries(db, intoSummaries, [...grown.values()].map(summaryRowOf));
-    const groups = [];
-    for (const [position, parts] of fresh.entries()) {
-      const job = jobs[position];
-      const heldBy = parts.reduce((total, { spanIds }) => total + spanIds.length, 0);
-      const bodyNo =
-        !job?.body || heldBy === 0 ? null : await storeBody(db, await onlyNew(job, job.body, parts), heldBy);
-      for (const { identity, rows } of parts)
-        groups.push(spanGroup(numbers.get(identity.traceRef) ?? 'null', bodyNo, rows));
-    }
+    const held = await bodiesToKeep(jobs, fresh);
+    const bodyNos = await storeBodies(db, [...held.values()]);
+    const bodyNoAt = new Map([...held.keys()].map((place, at) => [place, bodyNos[at] ?? null]));
+    const groups = fresh.flatMap((parts, place) =>
+      parts.map(({ identity, rows }) =>
+        spanGroup(numbers.get(identity.traceRef) ?? 'null', bodyNoAt.get(place) ?? null, rows),
+      ),
+    );
     await spans.insert(db, groups);
     const traces = [...pieced].flatMap((ref) => {
       const [number, summary] = [numbers.get(ref), grown.get(ref)];
