@@ -10,7 +10,10 @@ const MOST_MODEL_CHARACTERS = 512;
 /** What a value is, as far as a request is refused for it; `objects` is a list of nothing else. */
 export type Shape = 'text' | 'object' | 'objects' | 'list';
 
-const ALL_READ: ReadonlyMap<string, Shape> = new Map();
+/** Members that are not parsed yet, by their keys. */
+export type Unread = ReadonlyMap<string, { readonly shape: Shape }>;
+
+const ALL_READ: Unread = new Map();
 
 /**
  * Refuses a request without a model, or without what its endpoint asks. Of members that are not parsed yet, `unread` says what
@@ -28,7 +31,7 @@ export function assertAskable(body: RequestBody, endpoint: Endpoint, unread = AL
   if (typeof model !== 'string') throw mistyped('model', 'a string', endpoint);
   if (model.length > MOST_MODEL_CHARACTERS)
     throw mistyped('model', `a string of at most ${MOST_MODEL_CHARACTERS} characters`, endpoint);
-  const shape = unread.get(member) ?? shapeOf(body[member]);
+  const shape = unread.get(member)?.shape ?? shapeOf(body[member]);
   const { wanted, shapes } = FORMS[form];
   if (shape === null || !shapes.includes(shape)) throw mistyped(member, wanted, endpoint);
   if ((form === 'messages' || form === 'items') && shape === 'list')

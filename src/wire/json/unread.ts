@@ -1,4 +1,4 @@
-import type { RequestBody, Shape } from '../../domain/inference/askable.ts';
+import type { RequestBody, Shape, Unread } from '../../domain/inference/askable.ts';
 import { asBuffer, keepMembers, keyText } from './members.ts';
 import { scanObject } from './scan.ts';
 
@@ -6,8 +6,7 @@ import { scanObject } from './scan.ts';
 export interface PartlyRead {
   /** Its members as JSON.parse gives them; one that is unread is parsed when it is first asked for. */
   readonly fields: RequestBody;
-  /** What those are that were left unread, by their keys. */
-  readonly unread: ReadonlyMap<string, Shape>;
+  readonly unread: Unread;
 }
 
 /** Bytes of a member that is worth leaving. */
@@ -23,10 +22,12 @@ const SHAPES: ReadonlyMap<number | undefined, Shape> = new Map([
 const LEFT = Symbol('left unread');
 
 interface Holder {
-  readonly [LEFT]: Map<string, Left>;
+  readonly [LEFT]: ReadonlyMap<string, Left>;
 }
 
 interface Left {
+  readonly shape: Shape;
+  readonly reader: PropertyDescriptor;
   readonly bytes: Buffer;
   readonly start: number;
   readonly end: number;
@@ -66,28 +67,25 @@ export function readPartly(json: Uint8Array, named: RequestBody): PartlyRead | n
   const bytes = asBuffer(json);
   const members = scanned.map((member) => ({ ...member, key: keyText(bytes, member.start, member.keyEnd) }));
   keepMembers(json, members);
-  const fields = {};
   const left = new Map<string, Left>();
-  const unread = new Map<string, Shape>();
-  Object.defineProperty(fields, LEFT, { value: left });
+  let rest = '';
+  let from = 0;
   for (const { key, valueStart: start, end, allObjects } of members) {
-    const reader = end - start < LARGE_MEMBER || Object.hasOwn(named, key) ? undefined : READERS.get(key);
     const shape = allObjects ? 'objects' : SHAPES.get(bytes[start]);
+    const reader = end - start < LARGE_MEMBER ? undefined : READERS.get(key);
     // The last of several with one key is meant.
-    unread.delete(key);
-    if (reader === undefined || shape === undefined) {
-      define(fields, key, JSON.parse(bytes.toString('utf8', start, end)));
-      continue;
-    }
-    left.set(key, { bytes, start, end });
-    unread.set(key, shape);
-    Object.defineProperty(fields, key, reader);
+    left.delete(key);
+    if (shape === undefined || reader === undefined) continue;
+    left.set(key, { shape, reader, bytes, start, end });
+    // A stand-in keeps the member's place among the others.
+    rest += `${bytes.toString('utf8', from, start)}0`;
+    from = end;
   }
-  for (const [key, value] of Object.entries(named)) define(fields, key, value);
-  return { fields, unread };
-}
-
-/** Sets a member as JSON.parse does: `__proto__` is a name like others. */
-function define(fields: object, key: string, value: unknown): void {
-  Object.defineProperty(fields, key, { value, enumerable: true, configurable: true, writable: true });
+  const fields = JSON.parse(rest + bytes.toString('utf8', from)) as Record<string, unknown>;
+  for (const key of Object.keys(named)) {
+    left.delete(key);
+    fields[key] = named[key];
+  }
+  for (const [key, { reader }] of left) Object.defineProperty(fields, key, reader);
+  return { fields: Object.defineProperty(fields, LEFT, { value: left }), unread: left };
 }
