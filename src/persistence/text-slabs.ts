@@ -28,6 +28,9 @@ export function createTextSlabs(): (text: string) => SlabPlace {
   };
 }
 
+/** The text that was written there. */
+export const textAt = ({ slab, start, end }: SlabPlace): string => slab.toString('utf8', start, end);
+
 /** The same bytes in as few pieces as can be: places that follow one another are one. */
 export function joined(places: Iterable<SlabPlace>): readonly SlabPlace[] {
   const pieces: SlabPlace[] = [];

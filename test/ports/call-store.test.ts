@@ -308,6 +308,15 @@ for (const engine of ENGINES)
       expect([summary?.name, summary?.spanCount, span, spend]).toEqual(['agent', 2, child.span, [child.spend]]);
     });
 
+    it.each([
+      ['ours', {}, 'call-1'],
+      ['its client gave', { callId: 'from-a-client' }, 'from-a-client'],
+      ['is odd', { callId: ODD }, ODD],
+    ])('knows a call that waits by its trace and by the name that is %s', (_what, fields, callId) => {
+      const { callId: name, traceId: trace } = stores.calls.keep(aCall(1, fields));
+      expect([name, trace]).toEqual([callId, traceId(1)]);
+    });
+
     it('refuses at once what no store holds', () => {
       expect(() => stores.calls.keep(aCall(1, { cost: picos(2n ** 70n) }))).toThrow(InvalidInput);
       expect(() => stores.calls.keep(aCall(1, {}, { startNs: -1n }))).toThrow(InvalidInput);

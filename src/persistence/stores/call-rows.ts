@@ -1,4 +1,4 @@
-import type { CallRecord } from '../../domain/calls/call-record.ts';
+import type { CallRecord, KeptCall } from '../../domain/calls/call-record.ts';
 import type { Owner } from '../../domain/caller.ts';
 import type { SpendRow } from '../../domain/spend/spend-row.ts';
 import { lineOfCall } from '../../domain/traces/call-body.ts';
@@ -8,7 +8,7 @@ import { spanRows } from '../../domain/traces/span-rows.ts';
 import { growSummary } from '../../domain/traces/trace.ts';
 import { ownerOf } from './call-owner.ts';
 import { payloadsLike, type PayloadWriter } from './call-payload.ts';
-import { CONSTANTS, type Extra, EXTRAS } from './call-columns.ts';
+import { CALL_VALUES, type CallValue, CONSTANTS, type Extra, EXTRAS } from './call-columns.ts';
 import { SPAN_COLUMNS } from './span-rows.ts';
 import { storedRowOf } from './spend-rows.ts';
 import { summaryRowOf } from './summary-rows.ts';
@@ -159,6 +159,15 @@ export function createCallPacker(): (call: CallRecord, traceRef: string) => Pack
           `${text(error?.message ?? null)},${text(span.error)}],`;
     return { profile, row, payload: `${lineOfCall(spend.traceId, profile.payloadText(span))}\n` };
   };
+}
+
+const placeOf = (value: CallValue): number => Object.keys(CALL_VALUES).indexOf(value);
+const [TRACE_AT, ID_AT, CALL_AT] = [placeOf('trace_id'), placeOf('id'), placeOf('call_id')];
+
+/** What a call is called, out of the row that was packed of it. */
+export function namesOfRow(row: string): KeptCall {
+  const values = JSON.parse(row.slice(0, -1)) as readonly string[];
+  return { traceId: values[TRACE_AT] ?? '', callId: values[CALL_AT] ?? values[ID_AT] ?? '' };
 }
 
 const extrasOf = ({ spend: { id, callId, usage, error }, span }: CallRecord): Extras =>

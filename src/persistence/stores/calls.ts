@@ -14,19 +14,57 @@ import { TraceSummaryEntity } from '../entities/trace-summary.ts';
 import { everyColumn, rowTable, tableWithout, tuplesIn } from '../rows.ts';
 import type { StoresOptions } from '../stores.ts';
 import type { Tables } from '../tables.ts';
-import { createTextSlabs } from '../text-slabs.ts';
+import { createTextSlabs, type SlabPlace, textAt } from '../text-slabs.ts';
 import { traceRefOf } from '../trace-ref.ts';
 import { createCallLog } from './call-log.ts';
 import { ownerOf } from './call-owner.ts';
-import { createCallPacker } from './call-rows.ts';
+import { createCallPacker, namesOfRow } from './call-rows.ts';
 import type { PackedRoot } from './call-segments.ts';
 import { createCallUnpacking } from './call-unpacking.ts';
 import { createTotals } from './spend.ts';
 import { summaryOf, type SummaryRow } from './summary-rows.ts';
 
-/** A call whose span begins a trace of its own. */
-interface KeptRoot extends PackedRoot {
-  readonly kind: 'root';
+/**
+ * A call whose span begins a trace of its own, in as little as can be: thousands wait, and the collector moves each of
+ * them. Its names are read back from its bytes where somebody asks, which is seldom.
+ */
+class KeptRoot implements PackedRoot {
+  readonly kind = 'root';
+  readonly profile: PackedRoot['profile'];
+  readonly cost: PackedRoot['cost'];
+  readonly #rows: Buffer;
+  readonly #rowStart: number;
+  readonly #rowEnd: number;
+  readonly #payloads: Buffer;
+  readonly #payloadStart: number;
+  readonly #payloadEnd: number;
+
+  constructor({ profile, cost, row, payload }: Omit<PackedRoot, keyof KeptCall>) {
+    this.profile = profile;
+    this.cost = cost;
+    this.#rows = row.slab;
+    this.#rowStart = row.start;
+    this.#rowEnd = row.end;
+    this.#payloads = payload.slab;
+    this.#payloadStart = payload.start;
+    this.#payloadEnd = payload.end;
+  }
+
+  get row(): SlabPlace {
+    return { slab: this.#rows, start: this.#rowStart, end: this.#rowEnd };
+  }
+
+  get payload(): SlabPlace {
+    return { slab: this.#payloads, start: this.#payloadStart, end: this.#payloadEnd };
+  }
+
+  get callId(): string {
+    return namesOfRow(textAt(this.row)).callId;
+  }
+
+  get traceId(): string {
+    return namesOfRow(textAt(this.row)).traceId;
+  }
 }
 
 /** A call inside a trace that may be there already, or one like no other: both stores take it as it is. */
@@ -101,15 +139,7 @@ export function createCallStore(
         return { kind: 'whole', callId, traceId, record: call };
       }
       const { profile, row, payload } = packed;
-      return {
-        kind: 'root',
-        callId,
-        traceId,
-        profile,
-        cost: call.spend.cost,
-        row: placeRow(row),
-        payload: placePayload(payload),
-      };
+      return new KeptRoot({ profile, cost: call.spend.cost, row: placeRow(row), payload: placePayload(payload) });
     },
     append: async (calls) => {
       const roots = calls.filter((call) => call.kind === 'root');

@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createTextSlabs, joined, type SlabPlace } from '../../../src/persistence/text-slabs.ts';
-
-const textAt = ({ slab, start, end }: SlabPlace): string => slab.toString('utf8', start, end);
+import { createTextSlabs, joined, type SlabPlace, textAt } from '../../../src/persistence/text-slabs.ts';
 
 describe('texts in slabs', () => {
   it('keeps each as it is, beyond the end of a slab and larger than one', () => {
