@@ -18,6 +18,8 @@ import { decodeExport, decodeSpan, otlpFormat } from './wire/otlp/decode.ts';
 
 const LEAST_CHUNK_BYTES = 16_384;
 const MOST_CHUNK_BYTES = 1_048_576;
+/** What zlib wants beyond the size of what it inflates, to know that there is no more. */
+const SPARE_BYTES = 1;
 /** Bodies that come plain shrink to a third at this level in the time gzip needs to be opened. */
 const ZSTD_LEVEL = 1;
 
@@ -32,6 +34,7 @@ export function packExport(sent: SentExport, limits: OtlpLimits): PackedExport {
   const compression = compressionOf(sent.contentEncoding);
   const plain = compression === null ? sent.bytes : inflate(sent, limits.bodyBytes);
   const read = tracesOf(decodeExport(plain, sent.contentType, limits), limits.valueBytes);
+  if (compression !== null) letGo(plain);
   const format = otlpFormat(sent.contentType);
   const body: ExportBody =
     compression === null
@@ -67,7 +70,7 @@ function compressionOf(contentEncoding: string | undefined): 'gzip' | null {
 /** Never past the limit: what a body declares decides only how it is cut. */
 function inflate(sent: SentExport, mostBytes: number): Uint8Array {
   // Room for all of it at once spares a trip per 16 KiB.
-  const chunkSize = Math.min(Math.max(declaredSize(sent) + 1, LEAST_CHUNK_BYTES), MOST_CHUNK_BYTES);
+  const chunkSize = Math.min(Math.max(declaredSize(sent) + SPARE_BYTES, LEAST_CHUNK_BYTES), MOST_CHUNK_BYTES);
   try {
     return gunzipSync(sent.bytes, { maxOutputLength: mostBytes, chunkSize });
   } catch (cause) {
@@ -75,6 +78,15 @@ function inflate(sent: SentExport, mostBytes: number): Uint8Array {
       throw new TooLarge(`The body is larger than ${mostBytes} bytes once inflated.`, mostBytes, { cause });
     throw new InvalidInput('The body is not valid gzip.', [], { cause });
   }
+}
+
+/**
+ * Gives back what an export was inflated into once it is read. V8 sees what such memory weighs and not that it is done
+ * with: left to it, a hundred of them wait, and it marks the heap for them again and again.
+ */
+function letGo({ buffer, byteLength }: Uint8Array): void {
+  // As large as the room that was asked for, or joined out of several: small ones Node cuts out of memory that all share.
+  if (buffer instanceof ArrayBuffer && buffer.byteLength <= byteLength + SPARE_BYTES) buffer.transfer(0);
 }
 
 const open = ({ compression, bytes }: ExportBody): Uint8Array =>

@@ -79,16 +79,19 @@ export function newParts(
   jobs: readonly IngestJob[],
   stored: ReadonlyMap<string, ReadonlySet<string>>,
 ): readonly (readonly IngestPart[])[] {
-  const seen = new Map<string, Set<string>>();
+  // As a list while a trace came once: most do, and every id that goes into a set costs.
+  const seen = new Map<string, readonly string[] | Set<string>>();
   for (const [traceRef, spanIds] of stored) seen.set(traceRef, new Set(spanIds));
   return jobs.map(({ parts }) =>
     parts.flatMap((part): readonly IngestPart[] => {
       const { traceRef } = part.identity;
-      const known = seen.get(traceRef);
-      if (known === undefined) {
-        seen.set(traceRef, new Set(part.spanIds));
+      const before = seen.get(traceRef);
+      if (before === undefined) {
+        seen.set(traceRef, part.spanIds);
         return [part];
       }
+      const known = before instanceof Set ? before : new Set(before);
+      seen.set(traceRef, known);
       const added = new Set(part.spanIds.filter((spanId) => !known.has(spanId)));
       for (const spanId of added) known.add(spanId);
       return added.size === 0 ? [] : [added.size === part.spanIds.length ? part : onlyWith(part, added)];
