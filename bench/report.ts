@@ -23,6 +23,20 @@ export const goal = (
   [met, reached]: readonly [boolean, boolean],
 ): readonly string[] => [what, must, reach, seen, reached ? 'reached' : met ? 'met' : 'missed'];
 
+/** How much a verdict says. */
+const VERDICTS = ['missed', 'met', 'reached'];
+
+/** The goals of several runs in one table, with what each saw of them; a verdict is one that two of three runs bear out. */
+export const judged = (runs: readonly (readonly (readonly string[])[])[]): string[][] =>
+  (runs[0] ?? []).map((first, at) => {
+    const rows = runs.map((goals) => goals[at] ?? []);
+    const ranks = rows.map(([, , , , verdict = '']) => VERDICTS.indexOf(verdict));
+    const borneOut = (rank: number): boolean => ranks.filter((one) => one >= rank).length * 3 >= ranks.length * 2;
+    const verdict = VERDICTS.findLast((_verdict, rank) => borneOut(rank)) ?? 'missed';
+    const seen = rows.map(([, , , one = '']) => one).join(' / ');
+    return [...first.slice(0, 3), seen, verdict];
+  });
+
 /** Replaces one part of bench/RESULTS.md, or appends it. */
 export function writePart(name: string, text: string): void {
   const before = existsSync(RESULTS) ? readFileSync(RESULTS, 'utf8') : INTRODUCTION;
