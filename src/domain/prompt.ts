@@ -28,19 +28,15 @@ export async function nextOf<Item>(stream: Pollable<Item>): Promise<Step<Item>> 
   }
 }
 
-/** What a callback waits for, and what has come of it. */
+/** What comes of a promise, for who is called back rather than waits. */
 class Outcome<Item> {
-  #settled: (() => Item) | null = null;
+  #value: (() => Item) | null = null;
   #ready: (() => void) | null = null;
-  waiting = false;
 
-  await(promise: Promise<Item>): void {
-    this.waiting = true;
-    const settle = (settled: () => Item): void => {
-      this.#settled = settled;
-      const ready = this.#ready;
-      this.#ready = null;
-      ready?.();
+  constructor(promise: Promise<Item>) {
+    const settle = (value: () => Item): void => {
+      this.#value = value;
+      this.#ready?.();
     };
     promise.then(
       (item) => settle(() => item),
@@ -51,18 +47,19 @@ class Outcome<Item> {
     );
   }
 
+  get settled(): boolean {
+    return this.#value !== null;
+  }
+
   whenReady(ready: () => void): void {
-    if (this.#settled !== null) queueMicrotask(ready);
+    if (this.settled) queueMicrotask(ready);
     else this.#ready = ready;
   }
 
-  /** Null while nothing has come. Throws when that is what has come. */
-  take(): { readonly item: Item } | null {
-    const settled = this.#settled;
-    if (settled === null) return null;
-    this.#settled = null;
-    this.waiting = false;
-    return { item: settled() };
+  /** Of one that is settled. Throws what the promise was rejected with. */
+  value(): Item {
+    if (this.#value === null) throw new TypeError('This promise is not settled.');
+    return this.#value();
   }
 }
 
@@ -70,11 +67,16 @@ class Outcome<Item> {
 export function promptly<Item>(source: AsyncIterable<Item>): PromptStream<Item> {
   if ('poll' in source && 'whenReady' in source) return source as PromptStream<Item>;
   const iterator = source[Symbol.asyncIterator]();
-  const next = new Outcome<Step<Item>>();
+  let next: Outcome<Step<Item>> | null = null;
   return streamOf({
-    poll: () => next.take()?.item ?? null,
+    poll() {
+      if (next?.settled !== true) return null;
+      const come = next;
+      next = null;
+      return come.value();
+    },
     whenReady(ready) {
-      if (!next.waiting) next.await(iterator.next());
+      next ??= new Outcome(iterator.next());
       next.whenReady(ready);
     },
     leave: async () => void (await iterator.return?.()),
@@ -90,14 +92,18 @@ export function eachOf<Item, Shown extends object>(
   source: PromptStream<Item>,
   show: (item: Item) => Shown | null | Promise<Shown | null>,
 ): PromptStream<Shown> {
-  const pending = new Outcome<Shown | null>();
+  // Made only when something is waited for: most streams never do, and there are a thousand of them.
+  let pending: Outcome<Shown | null> | null = null;
   let over = false;
 
   /** What is shown next; null while there is nothing. */
   function shown(): Shown | null {
-    const awaited = pending.take();
-    if (awaited !== null && awaited.item !== null) return awaited.item;
-    if (pending.waiting) return null;
+    if (pending !== null) {
+      if (!pending.settled) return null;
+      const value = pending.value();
+      pending = null;
+      if (value !== null) return value;
+    }
     for (;;) {
       const step = source.poll();
       if (step === null) return null;
@@ -107,7 +113,7 @@ export function eachOf<Item, Shown extends object>(
       }
       const value = show(step.value);
       if (value instanceof Promise) {
-        pending.await(value);
+        pending = new Outcome(value);
         return null;
       }
       if (value !== null) return value;
@@ -130,7 +136,7 @@ export function eachOf<Item, Shown extends object>(
     },
     whenReady(ready) {
       if (over) queueMicrotask(ready);
-      else if (pending.waiting) pending.whenReady(ready);
+      else if (pending !== null) pending.whenReady(ready);
       else source.whenReady(ready);
     },
     async leave() {
