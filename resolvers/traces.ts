@@ -7,7 +7,7 @@ import { assembleTrace, isRootless, namedByFirst } from '../src/domain/traces/as
 import { cursorAfter, readCursor } from '../src/domain/traces/cursor.ts';
 import { soughtCall, spendWithElsewhere } from '../src/domain/traces/call-spend.ts';
 import { type EstimatedCall, estimatedCalls, withEstimatedCalls } from '../src/domain/traces/estimate-export.ts';
-import type { SentExport } from '../src/domain/traces/packed.ts';
+import type { PackedExport, SentExport } from '../src/domain/traces/packed.ts';
 import type { TraceOutline } from '../src/domain/traces/outline.ts';
 import { isBehind, readSpanCursor, spanCursorAt } from '../src/domain/traces/span-cursor.ts';
 import type { Span, SpanHead } from '../src/domain/traces/span.ts';
@@ -73,19 +73,23 @@ export const ingestTraces = operation({
   name: 'ingestTraces',
   access: traceWriter,
   async run(scope: Scope, sent: SentExport): Promise<readonly TraceSummary[]> {
-    const { exports, stores, estimates } = scope.platform;
-    const packed = await exports.pack(sent);
-    if (packed.traces.length === 0) return [];
+    const { bus, stores } = scope.platform;
     const owner = ownerOf(callerOf(scope));
-    const calls = estimatedCalls(packed, estimates.estimatorOf);
-    const recorded = await recordedElsewhere(scope, owner, calls);
-    const priced = withEstimatedCalls(
-      packed,
-      calls.filter((call) => !recorded(call)),
-    );
-    return tellChanges(scope.platform.bus, await stores.traces.ingestExport(owner, priced));
+    return tellChanges(bus, await stores.traces.ingestExport(owner, readExport(scope, owner, sent)));
   },
 });
+
+/** An export with what its calls are estimated to cost. */
+async function readExport(scope: Scope, owner: Owner, sent: SentExport): Promise<PackedExport> {
+  const { exports, estimates } = scope.platform;
+  const packed = await exports.pack(sent);
+  const calls = estimatedCalls(packed, estimates.estimatorOf);
+  const recorded = await recordedElsewhere(scope, owner, calls);
+  return withEstimatedCalls(
+    packed,
+    calls.filter((call) => !recorded(call)),
+  );
+}
 
 /**
  * Tells which of these calls the gateway has made and has in traces of its own: these are not estimated beside. What

@@ -12,6 +12,8 @@ export interface GroupCommit<Job extends Weight, Result> {
    * larger than the whole queue is taken when nothing else waits: the doors bound what one caller sends.
    */
   submit(job: Job): Promise<Result>;
+  /** Hands on what a job is still being made of, to be submitted at once; until then commits may wait for it a moment. */
+  expected<Part>(making: Part | Promise<Part>): Promise<Part>;
   /** Resolves when nothing is queued or being committed any more. */
   idle(): Promise<void>;
 }
@@ -22,9 +24,13 @@ interface Entry<Job, Result> {
   readonly reject: (error: unknown) => void;
 }
 
+/** Longest that a commit waits for jobs that are being made. */
+const GATHER_MS = 5;
+
 /**
  * Jobs that wait at the same moment share one commit: the first starts a commit at once, those that come
- * while it runs form the next. When a shared commit fails every job is tried again alone, so one that
+ * while it runs form the next. While more are being made than wait, a commit
+ * waits for them a moment; not for all of them, so that some are made while it runs. When a shared commit fails every job is tried again alone, so one that
  * cannot be stored fails only itself.
  */
 export function createGroupCommit<Job extends Weight, Result>({
@@ -42,6 +48,24 @@ export function createGroupCommit<Job extends Weight, Result>({
   let queue: Entry<Job, Result>[] = [];
   let held: Weight = { rows: 0, bytes: 0 };
   let running: Promise<void> | null = null;
+  let beingMade = 0;
+  let look = (): void => {};
+
+  /** While a commit is awaited, all that is held is in the queue. */
+  const mayGather = (): boolean => beingMade > queue.length && held.rows < groupRows;
+
+  async function gather(): Promise<void> {
+    if (!mayGather()) return;
+    await new Promise<void>((resolve) => {
+      const patience = setTimeout(resolve, GATHER_MS);
+      look = () => {
+        if (mayGather()) return;
+        clearTimeout(patience);
+        resolve();
+      };
+    });
+    look = () => {};
+  }
 
   function nextGroup(): readonly Entry<Job, Result>[] {
     let rows = 0;
@@ -72,6 +96,7 @@ export function createGroupCommit<Job extends Weight, Result>({
     // Jobs handed in during the same turn of the loop belong together.
     await Promise.resolve();
     while (queue.length > 0) {
+      await gather();
       const group = nextGroup();
       await settle(group);
       const rows = group.reduce((total, { job }) => total + job.rows, 0);
@@ -102,8 +127,18 @@ export function createGroupCommit<Job extends Weight, Result>({
       held = { rows, bytes };
       return new Promise((resolve, reject) => {
         queue.push({ job, resolve, reject });
+        look();
         start();
       });
+    },
+    async expected(making) {
+      beingMade += 1;
+      try {
+        return await making;
+      } finally {
+        beingMade -= 1;
+        look();
+      }
     },
     idle,
   };

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Unavailable } from '../../src/domain/errors.ts';
 import { createGroupCommit } from '../../src/persistence/group-commit.ts';
 
@@ -74,6 +74,57 @@ describe('a group commit', () => {
     expect(await Promise.all(taken)).toEqual(['A', 'B']);
     await commits.idle();
     expect(await commits.submit(third)).toBe('C');
+  });
+
+  it('waits while more are being made than wait, and not for all of them', async () => {
+    const { groups, commit } = recorded();
+    const commits = createGroupCommit({ commit, limit, groupRows: 10 });
+    const making = ['a', 'b', 'c', 'd'].map((name) => ({ name, made: Promise.withResolvers<Job>() }));
+    const stored = making.map(async ({ made }) => commits.submit(await commits.expected(made.promise)));
+    making[0]?.made.resolve(job('a'));
+    await new Promise(setImmediate);
+    expect(groups).toEqual([]);
+    making[1]?.made.resolve(job('b'));
+    expect(await Promise.all(stored.slice(0, 2))).toEqual(['A', 'B']);
+    expect(groups).toEqual(['ab']);
+    making[2]?.made.resolve(job('c'));
+    making[3]?.made.resolve(job('d'));
+    await Promise.all(stored);
+    expect(groups).toEqual(['ab', 'cd']);
+  });
+
+  it('waits no longer for what cannot be made, nor once it has enough', async () => {
+    const { groups, commit } = recorded();
+    const commits = createGroupCommit({ commit, limit, groupRows: 10 });
+    const broken = [1, 2].map(() => Promise.withResolvers<Job>());
+    const refused = broken.map(({ promise }) => commits.expected(promise));
+    const first = commits.submit(job('a'));
+    await new Promise(setImmediate);
+    expect(groups).toEqual([]);
+    const second = commits.submit(job('b', 9));
+    await Promise.all([first, second]);
+    expect(groups).toEqual(['ab']);
+    const third = commits.submit(job('c'));
+    for (const { reject } of broken) reject(new Error('cannot be read'));
+    expect(await third).toBe('C');
+    for (const one of refused) await expect(one).rejects.toThrow('cannot be read');
+  });
+
+  it('waits a moment and no longer for what takes its time', async () => {
+    vi.useFakeTimers();
+    try {
+      const { groups, commit } = recorded();
+      const commits = createGroupCommit({ commit, limit, groupRows: 10 });
+      const slow = [1, 2].map(() => Promise.withResolvers<Job>());
+      for (const { promise } of slow) void commits.expected(promise);
+      const stored = commits.submit(job('a'));
+      await vi.advanceTimersByTimeAsync(4);
+      expect(groups).toEqual([]);
+      await vi.advanceTimersByTimeAsync(1);
+      expect(await stored).toBe('A');
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('has room again after failures', async () => {

@@ -61,7 +61,8 @@ export function createMemoryTraceStore(bodies?: BodyReader): TraceStore {
 
   return {
     ingest,
-    async ingestExport(owner, { body, traces: packed }) {
+    async ingestExport(owner, read) {
+      const { body, traces: packed } = await read;
       const kept = packed.flatMap(({ traceId, rows }) => spansOfRows(traceId, rows));
       const spans = kept.map(async ({ head, payload }) => ({ ...head, ...(await payloadOf(body, payload, owner)) }));
       return ingest([{ owner, spans: await Promise.all(spans) }]);

@@ -24,8 +24,11 @@ export interface TraceStore {
    * Throws Unavailable when too much is already waiting.
    */
   ingest(batches: readonly SpanBatch[]): Promise<readonly TraceSummary[]>;
-  /** Stores an export that `owner` sent, as `ingest` does. The body of one that brings nothing new is not kept. */
-  ingestExport(owner: Owner, packed: PackedExport): Promise<readonly TraceSummary[]>;
+  /**
+   * Stores an export that `owner` sent, as `ingest` does. The body of one that brings nothing new is not kept. Of one that
+   * is still being read a promise is taken: commits know of it and may wait for it a moment.
+   */
+  ingestExport(owner: Owner, packed: PackedExport | Promise<PackedExport>): Promise<readonly TraceSummary[]>;
   /** At most `limit` summaries inside the window, newest first by (start ms, trace ref). */
   listSummaries(visibility: Visibility, window: TraceWindow, limit: number): Promise<readonly TraceSummary[]>;
   /** At most `limit` summaries that a search finds, the greatest rank first, then the greatest trace ref. */

@@ -115,7 +115,7 @@ export async function openClickHouseTraces(
 
   return {
     ingest: async (batches) => submit(jobOfBatches(batches)),
-    ingestExport: async (owner, packed) => submit(jobOfExport(owner, packed)),
+    ingestExport: async (owner, packed) => submit(jobOfExport(owner, await commits.expected(packed))),
     ingestParts: async (parts) => submit(jobOf(parts, null, false)),
     listSummaries: (visibility, { startMs, endMs, after }, limitRows) =>
       using(async () => {

@@ -70,7 +70,7 @@ export function createTraceStore(
 
   return {
     ingest: async (batches) => submit(jobOfBatches(batches)),
-    ingestExport: async (owner, packed) => submit(jobOfExport(owner, packed)),
+    ingestExport: async (owner, packed) => submit(jobOfExport(owner, await commits.expected(packed))),
     listSummaries: reads.listSummaries,
     searchSummaries: (visibility, { startMs, endMs, filters, order, after }, limitRows) =>
       inFlight.run(async () => {

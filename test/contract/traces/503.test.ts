@@ -8,6 +8,7 @@ import { traceRoutes } from '../../../rest-shims/traces.ts';
 import { Unavailable } from '../../../src/domain/errors.ts';
 import { createSlots } from '../../../src/domain/slots.ts';
 import { DEFAULT_OTLP_LIMITS } from '../../../src/domain/traces/otlp-limits.ts';
+import type { TraceStore } from '../../../src/domain/traces/store.ts';
 import { createBus } from '../../../src/runtime/bus.ts';
 import { createTracePacker } from '../../../src/trace-packer.ts';
 import { aClient } from '../../support/free-tier.ts';
@@ -22,7 +23,10 @@ let server: Server;
 beforeAll(async () => {
   const traces = {
     ...createMemoryTraceStore(),
-    ingestExport: () => Promise.reject(new Unavailable('Too many exports are waiting to be stored.')),
+    ingestExport: async (...[, reading]: Parameters<TraceStore['ingestExport']>) => {
+      await reading;
+      throw new Unavailable('Too many exports are waiting to be stored.');
+    },
   };
   // The trace operations use nothing else of the platform.
   const platform = { stores: { traces }, estimates: NO_ESTIMATES, exports, bus: createBus() } as unknown as Platform;
