@@ -36,7 +36,12 @@ if (!nodeGyp || !headers) skip('its build tools are absent');
 const built = spawnSync(
   process.execPath,
   [join(nodeGyp, 'bin', 'node-gyp.js'), 'rebuild', `--nodedir=${headers}`, `--jobs=${availableParallelism()}`],
-  { cwd: addon, stdio: 'pipe', encoding: 'utf8', env: { ...process.env, CFLAGS: '-O1 -w -DSQLITE_DEFAULT_MEMSTATUS=0', CXXFLAGS: '-O1 -w' } },
+  {
+    cwd: addon,
+    stdio: 'pipe',
+    encoding: 'utf8',
+    env: { ...process.env, CFLAGS: '-O1 -w -DSQLITE_DEFAULT_MEMSTATUS=0', CXXFLAGS: '-O1 -w' },
+  },
 );
 if (built.status !== 0 || !existsSync(join(addon, 'build', 'Release', 'node_sqlite3.node')))
   skip(`the compiler said: ${built.stderr?.trim().split('\n').slice(-3).join(' / ') || built.error?.message}`);
