@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { Unavailable } from '../domain/errors.ts';
 
 /** How much a job weighs against the bounds. */
@@ -24,19 +25,21 @@ interface Entry<Job, Result> {
   readonly reject: (error: unknown) => void;
 }
 
-/** Longest that a commit waits for jobs that are being made. */
+/** Longest that a commit waits for jobs that are being made, where some may be made while it runs and where none can. */
 const GATHER_MS = 5;
+const GATHER_ALL_MS = 10;
 
 /**
  * Jobs that wait at the same moment share one commit: the first starts a commit at once, those that come
- * while it runs form the next. While more are being made than wait, a commit
- * waits for them a moment; not for all of them, so that some are made while it runs. When a shared commit fails every job is tried again alone, so one that
- * cannot be stored fails only itself.
+ * while it runs form the next. While more are being made than wait, a commit waits for them a moment; not for all of
+ * them, so that some are made while it runs. On one core nothing is made meanwhile: there it waits for all. When a
+ * shared commit fails every job is tried again alone, so one that cannot be stored fails only itself.
  */
 export function createGroupCommit<Job extends Weight, Result>({
   commit,
   limit,
   groupRows,
+  cores = availableParallelism(),
 }: {
   /** Stores the jobs, all or nothing; one result per job, in their order. */
   readonly commit: (jobs: readonly Job[]) => Promise<readonly Result[]>;
@@ -44,6 +47,8 @@ export function createGroupCommit<Job extends Weight, Result>({
   readonly limit: Weight;
   /** A commit takes further jobs until it has this many rows. */
   readonly groupRows: number;
+  /** How many threads of this process run at once. */
+  readonly cores?: number;
 }): GroupCommit<Job, Result> {
   let queue: Entry<Job, Result>[] = [];
   let held: Weight = { rows: 0, bytes: 0 };
@@ -52,12 +57,12 @@ export function createGroupCommit<Job extends Weight, Result>({
   let look = (): void => {};
 
   /** While a commit is awaited, all that is held is in the queue. */
-  const mayGather = (): boolean => beingMade > queue.length && held.rows < groupRows;
+  const mayGather = (): boolean => beingMade > (cores > 1 ? queue.length : 0) && held.rows < groupRows;
 
   async function gather(): Promise<void> {
     if (!mayGather()) return;
     await new Promise<void>((resolve) => {
-      const patience = setTimeout(resolve, GATHER_MS);
+      const patience = setTimeout(resolve, cores > 1 ? GATHER_MS : GATHER_ALL_MS);
       look = () => {
         if (mayGather()) return;
         clearTimeout(patience);

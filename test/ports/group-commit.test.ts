@@ -78,7 +78,7 @@ describe('a group commit', () => {
 
   it('waits while more are being made than wait, and not for all of them', async () => {
     const { groups, commit } = recorded();
-    const commits = createGroupCommit({ commit, limit, groupRows: 10 });
+    const commits = createGroupCommit({ commit, limit, groupRows: 10, cores: 2 });
     const making = ['a', 'b', 'c', 'd'].map((name) => ({ name, made: Promise.withResolvers<Job>() }));
     const stored = making.map(async ({ made }) => commits.submit(await commits.expected(made.promise)));
     making[0]?.made.resolve(job('a'));
@@ -93,9 +93,23 @@ describe('a group commit', () => {
     expect(groups).toEqual(['ab', 'cd']);
   });
 
+  it('waits for all that are being made where nothing is made meanwhile', async () => {
+    const { groups, commit } = recorded();
+    const commits = createGroupCommit({ commit, limit, groupRows: 10, cores: 1 });
+    const making = ['a', 'b', 'c'].map((name) => ({ name, made: Promise.withResolvers<Job>() }));
+    const stored = making.map(async ({ made }) => commits.submit(await commits.expected(made.promise)));
+    for (const { name, made } of making) {
+      await new Promise(setImmediate);
+      expect(groups).toEqual([]);
+      made.resolve(job(name));
+    }
+    expect(await Promise.all(stored)).toEqual(['A', 'B', 'C']);
+    expect(groups).toEqual(['abc']);
+  });
+
   it('waits no longer for what cannot be made, nor once it has enough', async () => {
     const { groups, commit } = recorded();
-    const commits = createGroupCommit({ commit, limit, groupRows: 10 });
+    const commits = createGroupCommit({ commit, limit, groupRows: 10, cores: 2 });
     const broken = [1, 2].map(() => Promise.withResolvers<Job>());
     const refused = broken.map(({ promise }) => commits.expected(promise));
     const first = commits.submit(job('a'));
@@ -110,15 +124,18 @@ describe('a group commit', () => {
     for (const one of refused) await expect(one).rejects.toThrow('cannot be read');
   });
 
-  it('waits a moment and no longer for what takes its time', async () => {
+  it.each([
+    [2, 5],
+    [1, 10],
+  ])('waits a moment and no longer for what takes its time, on %i cores %i ms', async (cores, patienceMs) => {
     vi.useFakeTimers();
     try {
       const { groups, commit } = recorded();
-      const commits = createGroupCommit({ commit, limit, groupRows: 10 });
+      const commits = createGroupCommit({ commit, limit, groupRows: 10, cores });
       const slow = [1, 2].map(() => Promise.withResolvers<Job>());
       for (const { promise } of slow) void commits.expected(promise);
       const stored = commits.submit(job('a'));
-      await vi.advanceTimersByTimeAsync(4);
+      await vi.advanceTimersByTimeAsync(patienceMs - 1);
       expect(groups).toEqual([]);
       await vi.advanceTimersByTimeAsync(1);
       expect(await stored).toBe('A');
