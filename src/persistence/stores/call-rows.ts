@@ -130,7 +130,8 @@ export function createCallPacker(): (call: CallRecord, traceRef: string) => Pack
       head: headText(call, traceRef, extras),
       extras,
       spend: call.spend,
-      span: call.span,
+      // Without what was asked and said: a profile stays for long, and with it a prompt would.
+      span: { ...call.span, input: '', output: '' },
       payloadText: payloadsLike(call.span),
     };
     if (ofKey === undefined || ofKey.length >= MOST_OF_KEY) profiles.set(keyHash, [sample]);
