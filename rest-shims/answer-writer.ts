@@ -77,7 +77,6 @@ function writeStream(response: Outgoing, body: StreamBody, heartbeatMs: number):
       if (!more) stalled ??= setTimeout(() => response.destroy(), STALLED_MS).unref();
       return more;
     };
-    response.flushHeaders();
     const { heartbeat: sign } = body;
     if (sign && heartbeatMs > 0) {
       // A client that does not read would only be sent more that it does not read.
@@ -102,5 +101,7 @@ function writeStream(response: Outgoing, body: StreamBody, heartbeatMs: number):
         finish('failed', error);
       },
     });
+    // What has come already took the head along; what has not may take its time, which the head must not.
+    if (open) response.flushHeaders();
   });
 }

@@ -2,6 +2,7 @@ import type { CallRecord, CallStore, KeptCall } from './domain/calls/call-record
 import { InvalidInput, Unavailable } from './domain/errors.ts';
 import type { TraceSummary } from './domain/traces/trace.ts';
 import type { Log } from './runtime/log.ts';
+import { behindSends } from './runtime/turn.ts';
 import { createUnfolding, type Unfolding } from './runtime/unfolding.ts';
 import { createWriteBehind, type WriteBehind } from './runtime/write-behind.ts';
 
@@ -72,25 +73,40 @@ export function createCallRecords({
   }
 
   const lanes = stores.map(laneOf);
+  let fresh: CallRecord[] = [];
+
+  function keepFresh(): void {
+    const calls = fresh;
+    fresh = [];
+    for (const call of calls) keep(call);
+  }
+
+  function keep(call: CallRecord): void {
+    for (const { store, queue } of lanes) {
+      try {
+        queue.push(store.keep(call));
+      } catch (error) {
+        setAside(call.spend.callId, call.spend.traceId, error);
+      }
+    }
+  }
+
   return {
     record(call) {
-      for (const { store, queue } of lanes) {
-        try {
-          queue.push(store.keep(call));
-        } catch (error) {
-          setAside(call.spend.callId, call.spend.traceId, error);
-        }
-      }
+      // Its caller waits for an answer, and nobody for its record.
+      if (fresh.push(call) === 1) behindSends(keepFresh);
     },
     async flush() {
+      keepFresh();
       const ends = await Promise.allSettled(lanes.map(({ queue }) => queue.flush()));
       const failure = ends.find((end) => end.status === 'rejected');
       if (failure) throw failure.reason;
     },
     async caughtUp(withinMs) {
+      keepFresh();
       await Promise.all(lanes.map(({ queue }) => queue.caughtUp(withinMs)));
     },
-    waiting: () => lanes.reduce((total, { queue }) => total + queue.waiting(), 0),
+    waiting: () => lanes.reduce((total, { queue }) => total + queue.waiting(), fresh.length * lanes.length),
     start() {
       for (const { unfolding } of lanes) unfolding.start();
     },

@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Outgoing, WholeRequest } from '../rest-shims/outgoing.ts';
+import { sendInTurn } from './runtime/turn.ts';
 
 /** Chunks up to this size are copied between their frames: one write costs more than the copy. */
 const SMALL_CHUNK = 16 * 1024;
@@ -76,7 +77,15 @@ export class HotResponse extends EventEmitter implements Outgoing {
 
   write(bytes: Uint8Array): boolean {
     if (this.#over() || bytes.length === 0) return true;
+    if (this.#head === '') return this.#writeChunk(bytes);
+    this.#socket.cork();
     this.flushHeaders();
+    const more = this.#writeChunk(bytes);
+    this.#socket.uncork();
+    return more;
+  }
+
+  #writeChunk(bytes: Uint8Array): boolean {
     if (!this.#chunked) return this.#socket.write(bytes);
     const size = `${bytes.length.toString(16)}\r\n`;
     if (bytes.length > SMALL_CHUNK) {
@@ -97,23 +106,35 @@ export class HotResponse extends EventEmitter implements Outgoing {
   end(body: Uint8Array | string = '', encoding: 'latin1' = 'latin1'): this {
     if (this.#over()) return this;
     if (typeof body === 'string') {
-      const text = this.#chunked ? this.#framedText(body) : body;
-      this.#socket.write(this.#head + text, encoding);
+      const whole = this.#head + (this.#chunked ? this.#framedText(body) : body);
+      const begun = this.#head === '';
       this.#head = '';
-    } else {
-      this.#socket.cork();
-      this.write(body);
-      this.flushHeaders();
-      if (this.#chunked) this.#socket.write(LAST_CHUNK, 'latin1');
-      this.#socket.uncork();
+      this.writableFinished = true;
+      if (begun) this.#finish(whole, encoding);
+      else sendInTurn(() => this.#finish(whole, encoding));
+      return this;
     }
+    this.#socket.cork();
+    this.write(body);
+    this.flushHeaders();
+    if (this.#chunked) this.#socket.write(LAST_CHUNK, 'latin1');
+    this.#socket.uncork();
     this.writableFinished = true;
+    this.#tellEnd();
+    return this;
+  }
+
+  #finish(rest: string, encoding: 'latin1'): void {
+    if (!this.#socket.destroyed) this.#socket.write(rest, encoding);
+    this.#tellEnd();
+  }
+
+  #tellEnd(): void {
     this.#ended();
     // Later, as Node's does: who ends an answer says how it ended before it hears that it is over, and it is over only
     // when the system has all of it.
     if (this.#socket.writableLength > 0) this.#socket.write('', () => this.emit('close'));
     else if (this.listenerCount('close') > 0) process.nextTick(() => this.emit('close'));
-    return this;
   }
 
   destroy(): this {

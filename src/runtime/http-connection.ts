@@ -3,6 +3,7 @@ import { connect as connectSecure, type TLSSocket } from 'node:tls';
 import type { Call, Carrier } from './http-call.ts';
 import { ConnectionEnded } from './http-faults.ts';
 import { ResponseParser } from './http-response.ts';
+import { sendInTurn } from './turn.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 /** Bodies up to this size travel in one piece with their head: one copy costs less than a second write. */
@@ -50,6 +51,8 @@ export class Connection implements Carrier {
   readonly #parser: ResponseParser;
   #call: Call | null = null;
   #headMs = 0;
+  /** The request waits for the end of the turn. */
+  #unsent = false;
   #state: 'connecting' | 'waiting' | 'answering' | 'idle' | 'gone' = 'connecting';
   /** Body bytes of the read under way: upstreams send many small chunks at once, and each step of ours has its price. */
   #pieces: Buffer[] = [];
@@ -85,6 +88,13 @@ export class Connection implements Carrier {
     this.#parser.expect();
     if (this.#state !== 'connecting') this.#enter('waiting', headMs);
     call.carriedBy(this);
+    this.#unsent = true;
+    sendInTurn(() => this.#write(head, body));
+  }
+
+  #write(head: string, body: Order['body']): void {
+    this.#unsent = false;
+    if (this.#state === 'gone') return;
     if (!(body instanceof Uint8Array) || body.length > SMALL_BODY) {
       this.#socket.cork();
       this.#socket.write(head, 'latin1');
@@ -186,7 +196,7 @@ export class Connection implements Carrier {
     const call = this.#call;
     this.#call = null;
     // An answer that came before its request was sent whole leaves a rest that the next call must not follow.
-    if (fault !== null || keepAliveMs === 0 || this.#socket.writableLength > 0) this.#end(null);
+    if (fault !== null || keepAliveMs === 0 || this.#unsent || this.#socket.writableLength > 0) this.#end(null);
     else {
       this.#enter('idle', keepAliveMs);
       // A reader that had it paused is not there to let it go on.

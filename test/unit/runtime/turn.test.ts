@@ -1,0 +1,71 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type * as Turn from '../../../src/runtime/turn.ts';
+
+let turn: typeof Turn;
+let done: string[];
+const doing = (what: string) => (): void => void done.push(what);
+
+beforeEach(async () => {
+  vi.resetModules();
+  turn = await import('../../../src/runtime/turn.ts');
+  done = [];
+});
+
+/** The end of a turn is an immediate: one asked for later comes behind it. */
+const turnEnded = (): Promise<void> => nextTurn();
+
+afterEach(turnEnded);
+
+describe('what is sent in one turn', () => {
+  test('goes out at once where it is alone', async () => {
+    for (const what of ['one', 'two', 'three']) {
+      turn.sendInTurn(doing(what));
+      expect(done.at(-1)).toBe(what);
+      await turnEnded();
+    }
+    expect(done).toEqual(['one', 'two', 'three']);
+  });
+
+  test('waits for the end of the turn behind the first, in order', async () => {
+    for (const what of ['one', 'two', 'three']) turn.sendInTurn(doing(what));
+    expect(done).toEqual(['one']);
+    await turnEnded();
+    expect(done).toEqual(['one', 'two', 'three']);
+  });
+
+  test('waits from the first on where the turn before had several, and no longer where it had one', async () => {
+    for (const what of ['one', 'two']) turn.sendInTurn(doing(what));
+    await turnEnded();
+    turn.sendInTurn(doing('three'));
+    expect(done).toEqual(['one', 'two']);
+    await turnEnded();
+    expect(done).toEqual(['one', 'two', 'three']);
+    turn.sendInTurn(doing('four'));
+    expect(done).toEqual(['one', 'two', 'three', 'four']);
+  });
+
+  test('does not wait for more than fifteen others', () => {
+    for (let at = 0; at < 17; at += 1) turn.sendInTurn(doing(String(at)));
+    expect(done).toHaveLength(17);
+    turn.sendInTurn(doing('late'));
+    expect(done).toHaveLength(17);
+  });
+});
+
+describe('work behind what is sent', () => {
+  test('is done at the end of the turn, after everything that is sent in it', async () => {
+    turn.behindSends(doing('noted'));
+    for (const what of ['one', 'two']) turn.sendInTurn(doing(what));
+    expect(done).toEqual(['one']);
+    await turnEnded();
+    expect(done).toEqual(['one', 'two', 'noted']);
+  });
+
+  test('has a turn of its own where nothing is sent', async () => {
+    turn.behindSends(doing('noted'));
+    expect(done).toEqual([]);
+    await turnEnded();
+    expect(done).toEqual(['noted']);
+  });
+});
