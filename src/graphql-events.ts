@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { STALLED_MS } from '../rest-shims/answer-writer.ts';
 import { promptly, type PromptStream } from './domain/prompt.ts';
@@ -37,22 +38,15 @@ export function createEventStreams(): EventStreams {
     for (const response of open) if (response.socket?.writableNeedDrain !== true) response.write(PULSE);
   }, PULSE_MS).unref();
 
-  function frameOf(result: object): Buffer {
-    const known = frames.get(result);
-    if (known !== undefined) return known;
-    const frame = chunkOf(textOf(result));
-    frames.set(result, frame);
-    return frame;
-  }
+  /** The latest of them: most are given to all in a row. */
+  let latest: { readonly result: object; readonly frame: Buffer } | null = null;
 
-  /** Gives a result to a client; a promise while its socket is full. */
-  function giveOne(response: ServerResponse, result: object): Promise<void> | null {
-    const { socket } = response;
-    // Node frames every write anew and makes three buffers of it: the same bytes for all go past it to the socket,
-    // once nothing waits in the response that stands before them.
-    if (socket !== null && response.chunkedEncoding && response.writableLength === socket.writableLength)
-      return socket.write(frameOf(result)) ? null : drained(response, socket);
-    return response.write(textOf(result)) ? null : drained(response);
+  function frameOf(result: object): Buffer {
+    if (latest?.result === result) return latest.frame;
+    const frame = frames.get(result) ?? chunkOf(textOf(result));
+    frames.set(result, frame);
+    latest = { result, frame };
+    return frame;
   }
 
   /**
@@ -61,17 +55,39 @@ export function createEventStreams(): EventStreams {
    */
   function giveAll(response: ServerResponse, stream: PromptStream<object>): Promise<void> {
     return new Promise((resolve, reject) => {
+      // Node frames every write anew and makes three buffers of it: the same bytes for all go past it to the socket.
+      let straight: Socket | null = null;
+      /** Gives one to the client; a promise while its socket is full. */
+      function giveOne(result: object): Promise<void> | null {
+        straight ??= straightTo(response);
+        if (straight !== null) return straight.write(frameOf(result)) ? null : drained(response, straight);
+        return response.write(textOf(result)) ? null : drained(response);
+      }
+      /** What several are given at once goes to each of them here. */
+      function take(result: object): boolean {
+        try {
+          const full = giveOne(result);
+          if (full === null) return true;
+          void full.then(give);
+        } catch (error) {
+          fail(error);
+        }
+        return false;
+      }
+      function fail(error: unknown): void {
+        reject(error instanceof Error ? error : new Error('A stream of events broke off.', { cause: error }));
+      }
       function give(): void {
         try {
           for (;;) {
             const step = stream.poll();
-            if (step === null) return stream.whenReady(give);
+            if (step === null) return stream.whenReady(give, take);
             if (step.done === true) return resolve();
-            const full = giveOne(response, step.value);
+            const full = giveOne(step.value);
             if (full !== null) return void full.then(give);
           }
         } catch (error) {
-          reject(error instanceof Error ? error : new Error('A stream of events broke off.', { cause: error }));
+          fail(error);
         }
       }
       give();
@@ -96,6 +112,11 @@ export function createEventStreams(): EventStreams {
     },
     close: () => clearInterval(pulse),
   };
+}
+
+/** The socket of a response, once nothing waits in the response that stands before what is written to it. */
+function straightTo({ chunkedEncoding, socket, writableLength }: ServerResponse): Socket | null {
+  return socket !== null && chunkedEncoding && writableLength === socket.writableLength ? socket : null;
 }
 
 const textOf = (result: object): string => `event: next\ndata: ${JSON.stringify(result)}\n\n`;

@@ -1,5 +1,5 @@
 import type { ExecutionResult, GraphQLError } from 'graphql';
-import { ENDED, nextOf, type PromptStream } from './domain/prompt.ts';
+import { ENDED, nextOf, type PromptStream, type Take } from './domain/prompt.ts';
 
 type Step = IteratorResult<ExecutionResult>;
 
@@ -54,10 +54,19 @@ export class LiveResults implements PromptStream<ExecutionResult> {
     }
   }
 
-  whenReady(ready: () => void): void {
+  /** What is given to `take` goes past here: there is nothing to explain in results that several are given. */
+  whenReady(ready: () => void, take?: Take<ExecutionResult>): void {
     this.#ready = ready;
     if (this.#over) queueMicrotask(this.#wake);
-    else this.#source.whenReady(this.#wake);
+    else this.#source.whenReady(this.#wake, take);
+  }
+
+  fork(): null {
+    return null;
+  }
+
+  atRest(): boolean {
+    return false;
   }
 
   next(): Promise<Step> {

@@ -11,9 +11,8 @@ import { hash } from 'node:crypto';
 import type { Loaders } from '../resolvers/loaders.ts';
 import type { Scope } from '../resolvers/scope.ts';
 import { type Caller, visibilityOf } from './domain/caller.ts';
-import { eachOf, promptly, type PromptStream } from './domain/prompt.ts';
-
-type Answer = ExecutionResult | Promise<ExecutionResult>;
+import { promptly, type PromptStream } from './domain/prompt.ts';
+import { type Answer, Follower, InStep } from './graphql-in-step.ts';
 
 /** Events of one question whose answers are kept: who is further behind asks for themselves. */
 const KEPT_ANSWERS = 16;
@@ -21,6 +20,10 @@ const KEPT_ANSWERS = 16;
 /** What several subscribers ask in the same words, by the same rights. */
 interface Question {
   followers: number;
+  /** Whether every answer so far was there at once; null before the first. */
+  prompt: boolean | null;
+  /** By the key's hash, since each credential is asked anew before every event. */
+  readonly inStep: Map<string, InStep>;
   /** By the event, the oldest first. */
   readonly answers: Map<object, Answer>;
 }
@@ -60,7 +63,7 @@ export function createSharedEvents(): {
   }
 
   function join(name: string): Question {
-    const question = questions.get(name) ?? { followers: 0, answers: new Map() };
+    const question = questions.get(name) ?? { followers: 0, prompt: null, inStep: new Map(), answers: new Map() };
     questions.set(name, question);
     question.followers += 1;
     return question;
@@ -73,16 +76,20 @@ export function createSharedEvents(): {
     if (!isAsyncIterable(source)) return source;
     const name = nameOf(args, scope.caller);
     const question = join(name);
+    const ask = (event: unknown): Answer =>
+      answerTo(question, event, () => {
+        // Each event is a question of its own: what an earlier one loaded may have changed since.
+        forget(scope.loaders);
+        return executeSubscriptionEvent({ ...valid, rootValue: event });
+      });
+    const inStep = inStepOf(question, scope.caller);
+    inStep.followers += 1;
     return {
-      results: eachOf(promptly(source), (event) =>
-        answerTo(question, event, () => {
-          // Each event is a question of its own: what an earlier one loaded may have changed since.
-          forget(scope.loaders);
-          return executeSubscriptionEvent({ ...valid, rootValue: event });
-        }),
-      ),
+      results: new Follower(promptly(source), ask, inStep),
       left() {
         question.followers -= 1;
+        inStep.followers -= 1;
+        if (scope.caller !== null && inStep.followers === 0) question.inStep.delete(scope.caller.keyHash);
         if (question.followers === 0) questions.delete(name);
       },
     };
@@ -96,13 +103,25 @@ function rightsOf(caller: Caller | null): unknown {
   return caller === null ? null : [caller.role, visibilityOf(caller)];
 }
 
-function answerTo({ followers, answers }: Question, event: unknown, ask: () => Answer): Answer {
-  if (followers < 2 || typeof event !== 'object' || event === null) return ask();
-  const known = answers.get(event);
+/** Those who follow with one credential; who has none follows alone. */
+function inStepOf(question: Question, caller: Caller | null): InStep {
+  const known = caller === null ? undefined : question.inStep.get(caller.keyHash);
+  if (known !== undefined) return known;
+  const inStep = new InStep(question);
+  if (caller !== null) question.inStep.set(caller.keyHash, inStep);
+  return inStep;
+}
+
+function answerTo(question: Question, event: unknown, ask: () => Answer): Answer {
+  const { followers, answers } = question;
+  const shared = followers > 1 && typeof event === 'object' && event !== null;
+  const known = shared ? answers.get(event) : undefined;
   if (known instanceof Promise) return known.then((answer) => (answer.errors === undefined ? answer : ask()), ask);
   if (known !== undefined) return known;
   const answer = ask();
-  if (answer instanceof Promise || answer.errors === undefined) keep(answers, event, answer);
+  const prompt = !(answer instanceof Promise);
+  question.prompt = prompt && question.prompt !== false;
+  if (shared && (!prompt || answer.errors === undefined)) keep(answers, event, answer);
   return answer;
 }
 

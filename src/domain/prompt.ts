@@ -1,5 +1,8 @@
 type Step<Item> = IteratorResult<Item>;
 
+/** Takes an item at once; false when it can take no other for now. Must not throw. */
+export type Take<Item> = (item: Item) => boolean;
+
 /**
  * A stream that tells when it has something, and then gives it at once. An event may have a thousand followers, and
  * stands behind several floors: read this way it costs none of them a promise. For one consumer, and for one way of
@@ -8,8 +11,15 @@ type Step<Item> = IteratorResult<Item>;
 export interface PromptStream<Item> extends AsyncIterableIterator<Item> {
   /** What comes next, or the end; null while there is nothing. Throws what `next` would reject with. */
   poll(): Step<Item> | null;
-  /** Calls back once, later but soon, when there may be something to poll. `ready` must not throw. */
-  whenReady(ready: () => void): void;
+  /**
+   * Calls back once, later but soon, when there may be something to poll. `ready` must not throw. A stream that many
+   * read alike may give what comes to `take` instead, one item after the other, for as long as it can take another.
+   */
+  whenReady(ready: () => void, take?: Take<Item>): void;
+  /** Another reader, who stands where this one stands; null where there can be no other. */
+  fork(): PromptStream<Item> | null;
+  /** Whether all that came was given, as far as that can be told. */
+  atRest(): boolean;
   return(): Promise<Step<Item>>;
 }
 
@@ -63,12 +73,39 @@ class Outcome<Item> {
   }
 }
 
+/** A stream with one more item before all others. */
+export function behind<Item>(first: Item, rest: PromptStream<Item>): PromptStream<Item> {
+  let read = false;
+  return streamOf({
+    fork() {
+      const other = rest.fork();
+      return read || other === null ? other : behind(first, other);
+    },
+    atRest: () => read && rest.atRest(),
+    poll() {
+      if (read) return rest.poll();
+      read = true;
+      return { done: false, value: first };
+    },
+    whenReady(ready) {
+      if (read) rest.whenReady(ready);
+      else queueMicrotask(ready);
+    },
+    async leave() {
+      read = true;
+      await rest.return();
+    },
+  });
+}
+
 /** Any stream as one that can be polled; one that can is given back as it is. */
 export function promptly<Item>(source: AsyncIterable<Item>): PromptStream<Item> {
   if ('poll' in source && 'whenReady' in source) return source as PromptStream<Item>;
   const iterator = source[Symbol.asyncIterator]();
   let next: Outcome<Step<Item>> | null = null;
   return streamOf({
+    fork: () => null,
+    atRest: () => false,
     poll() {
       if (next?.settled !== true) return null;
       const come = next;
@@ -121,6 +158,11 @@ export function eachOf<Item, Shown extends object>(
   }
 
   return streamOf({
+    fork() {
+      const other = source.fork();
+      return other === null ? null : eachOf(other, show);
+    },
+    atRest: () => pending === null && source.atRest(),
     poll() {
       if (over) return ENDED;
       try {
@@ -147,11 +189,15 @@ export function eachOf<Item, Shown extends object>(
 }
 
 /** The whole of a stream from what is particular to it. */
-function streamOf<Item>({ poll, whenReady, leave }: Pollable<Item> & { leave(): Promise<void> }): PromptStream<Item> {
+function streamOf<Item>({
+  leave,
+  ...particular
+}: Pick<PromptStream<Item>, 'poll' | 'whenReady' | 'fork' | 'atRest'> & {
+  leave(): Promise<void>;
+}): PromptStream<Item> {
   const stream: PromptStream<Item> = {
+    ...particular,
     [Symbol.asyncIterator]: () => stream,
-    poll,
-    whenReady,
     next: () => nextOf(stream),
     async return() {
       await leave();

@@ -17,8 +17,10 @@ interface Told<Event> {
 }
 
 /** How a feed has its own things done. */
-interface FeedHooks {
+interface FeedHooks<Event> {
   readonly idOf: (place: number) => string;
+  /** A feed of the same events, with nothing in its queue. */
+  readonly another: () => Feed<Event>;
   /** Has readers look for what there is, later but soon. */
   readonly wake: (ready: () => void) => void;
   readonly closed: () => void;
@@ -27,13 +29,13 @@ interface FeedHooks {
 /** One subscriber's queue: bounded, and a stream whose `return` takes effect at once. */
 class Feed<Event> implements PromptStream<Delivery<Event>> {
   readonly #limit: number;
-  readonly #hooks: FeedHooks;
+  readonly #hooks: FeedHooks<Event>;
   #queue: Told<Event>[] = [];
   #missed = 0;
   #open = true;
   #ready: (() => void) | null = null;
 
-  constructor(limit: number, hooks: FeedHooks) {
+  constructor(limit: number, hooks: FeedHooks<Event>) {
     this.#limit = limit;
     this.#hooks = hooks;
   }
@@ -64,6 +66,18 @@ class Feed<Event> implements PromptStream<Delivery<Event>> {
   whenReady(ready: () => void): void {
     this.#ready = ready;
     if (this.#queue.length > 0 || !this.#open) this.#wake();
+  }
+
+  fork(): PromptStream<Delivery<Event>> {
+    const other = this.#hooks.another();
+    other.#queue = [...this.#queue];
+    other.#missed = this.#missed;
+    if (!this.#open) other.close();
+    return other;
+  }
+
+  atRest(): boolean {
+    return this.#open && this.#queue.length === 0;
   }
 
   next(): Promise<IteratorResult<Delivery<Event>>> {
@@ -164,29 +178,45 @@ export function createBus({ queueLimit = QUEUE_LIMIT }: { readonly queueLimit?: 
     return of === run && /^[0-9a-z]{1,10}$/.test(place) ? Number.parseInt(place, 36) : -1;
   }
 
+  function follow<Event>(
+    channel: Channel<Event>,
+    wanted: (event: Event) => boolean,
+    left: () => void,
+  ): Subscription<Event> {
+    const subscription: Subscription<Event> = {
+      wanted,
+      feed: new Feed(queueLimit, {
+        idOf,
+        // Not by the signal of the first: who reads this one may stay when that one leaves.
+        another: () => follow(channel, wanted, () => {}).feed,
+        wake,
+        closed() {
+          left();
+          channel.subscriptions.delete(subscription);
+        },
+      }),
+    };
+    channel.subscriptions.add(subscription);
+    return subscription;
+  }
+
   return {
     publish: (topic, event) => channels[topic].publish(event),
     withdraw: (topic, unwanted) => channels[topic].withdraw(unwanted),
     subscribe(topic, { wanted = () => true, after = null, signal }) {
       const channel = channels[topic];
-      const abort = (): void => feed.close();
-      const feed = new Feed<Topics[typeof topic]>(queueLimit, {
-        idOf,
-        wake,
-        closed() {
-          signal?.removeEventListener('abort', abort);
-          channel.subscriptions.delete(subscription);
-        },
-      });
-      const subscription = { feed, wanted };
+      const abort = (): void => subscription.feed.close();
+      const subscription = follow(channel, wanted, () => signal?.removeEventListener('abort', abort));
+      const { feed } = subscription;
       if (after !== null) {
-        const behind = placeOf(after);
-        if (behind < 0 || !channel.replay(subscription, behind))
+        const place = placeOf(after);
+        if (place < 0 || !channel.replay(subscription, place)) {
+          feed.close();
           throw new Conflict(
             'What came after this event is no longer kept. Read the list again and follow from now on.',
           );
+        }
       }
-      channel.subscriptions.add(subscription);
       if (closed || signal?.aborted) feed.close();
       else signal?.addEventListener('abort', abort, { once: true });
       return feed;

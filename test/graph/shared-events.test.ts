@@ -1,9 +1,12 @@
 import { afterEach, expect, it } from 'vitest';
+import type { Caller } from '../../src/domain/caller.ts';
+import { Unauthenticated } from '../../src/domain/errors.ts';
 import { createMemoryTraceStore } from '../support/memory-trace-store.ts';
 import { aSpan, aSpendRow, LONE_KEY, picos, spanId, TEAM_KEY, traceId } from '../ports/samples.ts';
-import { TraceUpdatesWithSpendDocument } from './generated/graphql.ts';
+import { TraceNamesDocument, TraceUpdatesDocument, TraceUpdatesWithSpendDocument } from './generated/graphql.ts';
 import { eventually, openGraph } from './graph-house.ts';
-import { overYoga, ROADS, type Subscriber } from './subscribers.ts';
+import { aSummary } from '../support/seeds.ts';
+import { overYoga, ROADS, stall, type Subscriber } from './subscribers.ts';
 
 let house: Awaited<ReturnType<typeof openGraph>>;
 const subscribers: Subscriber[] = [];
@@ -103,3 +106,57 @@ it('keeps a failure to the one it happened to', async () => {
     [updateOf(null)],
   ]);
 });
+
+it('is one subscriber to the bus for readers alike, each of whom hears when their key holds no more', async () => {
+  const admin: Caller = { role: 'proxy_admin', keyHash: 'admin', key: null, teamId: null, userId: null };
+  let blocked = false;
+  const current = (): Caller => {
+    if (blocked) throw new Unauthenticated('Blocked Key.', 'blocked');
+    return admin;
+  };
+  house = await openGraph({ platform: { keyRing: { identify: () => admin, current, forget() {} } } });
+  const all = [1, 2, 3].map(() => followed(overYoga(house.url, TraceUpdatesDocument, {})));
+  await listening(3);
+  await house.ingest(TEAM_KEY, aSpan());
+  await received(...all);
+  await listening(1);
+  await house.ingest(TEAM_KEY, aSpan({ spanId: spanId(2) }));
+  await eventually(() => all.every((subscriber) => subscriber.received.length === 2), 'a second update each');
+  blocked = true;
+  await house.ingest(TEAM_KEY, aSpan({ spanId: spanId(3) }));
+  await Promise.all(all.map(({ ended }) => ended));
+  const update = (spanCount: number) => ({
+    data: { traceUpdates: { missed: 0, trace: { traceId: traceId(1), spanCount } } },
+  });
+  for (const reader of all)
+    expect(reader.received).toMatchObject([update(1), update(2), { errors: [{ message: 'Blocked Key.' }] }]);
+  await listening(0);
+});
+
+it.each(['', '/stream'])(
+  'one that stops reading parts from readers alike, and misses what it must, on %s',
+  async (path) => {
+    house = await openGraph({ queueLimit: 16 });
+    const stalled = await stall(`${house.url}${path}`, TraceNamesDocument);
+    const reader = followed(overYoga(house.url, TraceNamesDocument, {}));
+    await listening(2);
+    const event = { summary: aSummary({ name: 'x'.repeat(32 * 1024) }) };
+    let published = 0;
+    async function publish(count: number): Promise<void> {
+      published += count;
+      for (let index = 0; index < count; index += 1) house.bus.publish('trace', event);
+      await eventually(() => reader.received.length === published, `event ${published}`);
+    }
+    await publish(1);
+    await listening(1);
+    for (let batch = 0; batch < 100; batch += 1) await publish(10);
+    await listening(2);
+    stalled.read();
+    await eventually(() => stalled.heard() === published, 'all heard of or counted as missed');
+    expect(stalled.missed()).toBeGreaterThan(0);
+    await publish(1);
+    await eventually(() => stalled.heard() === published, 'the last');
+    await listening(1);
+    stalled.leave();
+  },
+);

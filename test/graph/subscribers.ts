@@ -89,8 +89,17 @@ export const ROADS: readonly (readonly [string, Road])[] = [
   ['/graphql/stream, one connection', overSse('single')],
 ];
 
-/** A subscriber that opens a stream and never reads a byte of it. */
-export function stall(url: string, document: { toString(): string }): Promise<{ readonly leave: () => void }> {
+/** A subscriber that opens a stream and reads none of it until it is told to. */
+export interface Stalled {
+  read(): void;
+  /** Updates that came, and those it was told it missed. */
+  heard(): number;
+  missed(): number;
+  leave(): void;
+}
+
+/** Opens a stream of trace updates and does not read it. */
+export function stall(url: string, document: { toString(): string }): Promise<Stalled> {
   return new Promise((resolve, reject) => {
     const sent = request(url, {
       method: 'POST',
@@ -104,9 +113,24 @@ export function stall(url: string, document: { toString(): string }): Promise<{ 
     sent.on('response', (answer: IncomingMessage) => {
       answer.pause();
       answer.on('error', () => {});
-      resolve({ leave: () => sent.destroy() });
+      let text = '';
+      let [came, missed] = [0, 0];
+      resolve({
+        read: () =>
+          void answer.resume().on('data', (chunk: Buffer) => {
+            text += chunk.toString();
+            for (const [, count] of text.matchAll(/"missed":(\d+),/g)) {
+              came += 1;
+              missed += Number(count);
+            }
+            text = text.slice(text.lastIndexOf(',') + 1);
+          }),
+        heard: () => came + missed,
+        missed: () => missed,
+        leave: () => sent.destroy(),
+      });
     });
-    sent.end(JSON.stringify({ query: document.toString() }));
+    sent.end(JSON.stringify({ query: document.toString(), variables: {} }));
   });
 }
 

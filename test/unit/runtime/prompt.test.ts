@@ -14,6 +14,8 @@ function handFed<Item>() {
       return over ? ENDED : null;
     },
     whenReady: (look) => void (ready = look),
+    fork: () => null,
+    atRest: () => false,
     next: () => nextOf(stream),
     return() {
       items.length = 0;
