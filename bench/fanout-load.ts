@@ -1,6 +1,6 @@
 // Follows traces over event streams with many readers while exports are sent, and times every update to every reader.
 // Prints one line of JSON.
-//   FANOUT='{"origin":…,"adminKey":…,"pid":…,"readers":1000,"rounds":3,"rate":10,"seconds":5}' node bench/fanout-load.ts
+//   FANOUT='{"origin":…,"adminKey":…,"pid":…,"readers":1000,"rounds":3,"rate":10,"seconds":5,"stalls":true}' node bench/fanout-load.ts
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
@@ -15,8 +15,9 @@ export interface FanoutOrder {
   /** The server, for what it takes. */
   readonly pid: number;
   readonly readers: number;
-  /** Of both kinds, in turn: everybody reads, and one does not. */
+  /** Of each kind, in turn: everybody reads, and, where one is to stall, one does not. */
   readonly rounds: number;
+  readonly stalls: boolean;
   /** Updates a second. */
   readonly rate: number;
   readonly seconds: number;
@@ -177,6 +178,7 @@ const besideStalled: FanoutRound[] = [];
 let missed = 0;
 for (let turn = 0; turn < order.rounds; turn += 1) {
   all.push(await round(key));
+  if (!order.stalls) continue;
   const stalled = await stall();
   besideStalled.push(await round(key));
   if (turn === order.rounds - 1) missed = await missedBy(stalled);
