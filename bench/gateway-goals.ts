@@ -38,7 +38,8 @@ export function goalsOf({ trials, flood, books, paced }: Seen): readonly Goal[] 
   const rss = (name: string): number => medianOf(pick(sixtyFour, name), 'rssMiB' satisfies keyof Round);
   const few = paced.get(16) ?? new Map();
   const many = paced.get(64) ?? new Map();
-  const delayAdded = (name: string): number => pacedOf(many, name).p50Us - pacedOf(many, 'nginx').p50Us;
+  // Who is faster than nginx adds nothing; a ratio of what is below nothing says nothing.
+  const delayAdded = (name: string): number => Math.max(pacedOf(many, name).p50Us - pacedOf(many, 'nginx').p50Us, 1);
   const chunkCpu = (name: string): number => pacedOf(many, name).cpuUs;
   const more = (what: string, seen: number, must: number, reach: number, unit = '×'): Goal => ({
     what,
