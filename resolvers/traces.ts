@@ -1,5 +1,5 @@
 import type { Bus, Delivery } from '../src/domain/bus.ts';
-import { mayRead, type Owner, ownerOf, visibilityOf } from '../src/domain/caller.ts';
+import { type Caller, mayRead, type Owner, ownerOf, visibilityOf } from '../src/domain/caller.ts';
 import { InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { Page } from '../src/domain/page.ts';
 import type { PromptStream } from '../src/domain/prompt.ts';
@@ -260,25 +260,36 @@ export const watchTraces = operation({
     }: { readonly traceId?: string | null; readonly after?: string | null; readonly filters?: TraceFilters },
   ): PromptStream<TraceUpdate> {
     const only = traceId?.toLowerCase() ?? null;
-    let visibility = visibilityOf(callerOf(scope));
+    const reader = callerOf(scope);
     const deliveries = scope.platform.bus.subscribe('trace', {
       wanted: ({ summary }) =>
         (only === null || summary.traceId === only) &&
-        mayRead(visibility, summary.owner) &&
-        passesFilters(summary, filters),
+        passesFilters(summary, filters) &&
+        mayBeShown(scope, reader, summary.owner),
       after: after ?? null,
       signal: scope.signal,
     });
     return whileAllowed(deliveries, {
       scope,
       access: traceReader,
-      show(update, caller) {
-        visibility = visibilityOf(caller);
-        return mayRead(visibility, update.event.summary.owner) ? update : null;
-      },
+      show: (update, caller) => (mayRead(visibilityOf(caller), update.event.summary.owner) ? update : null),
     });
   },
 });
+
+/**
+ * Whether a reader may be shown a trace by what they are now, as far as that is known at once: what nobody here may see
+ * should not fill their queue. Where it is not known, and where they may follow no longer, the feed finds out.
+ */
+function mayBeShown(scope: Scope, reader: Caller, owner: Owner): boolean {
+  try {
+    const caller = scope.platform.keyRing.current(reader);
+    if (!(caller instanceof Promise)) return mayRead(visibilityOf(caller), owner);
+    // Asked again by the feed, which says what came of it.
+    caller.catch(() => {});
+  } catch {}
+  return true;
+}
 
 const lookUpTrace = async (scope: Scope, address: TraceAddress): Promise<Trace | null> =>
   assembled(scope, await visibleSummaries(scope, address));

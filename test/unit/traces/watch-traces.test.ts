@@ -29,9 +29,9 @@ function aHouse() {
   const bus = createBus({ queueLimit: QUEUE_LIMIT });
   // The trace operations use nothing else of the platform.
   /** Who keys are by now, where that is not what they were. */
-  const now = new Map<string, Caller | Unauthenticated>();
+  const now = new Map<string, Caller | Promise<Caller> | Unauthenticated>();
   const keyRing = {
-    current(who: Caller): Caller {
+    current(who: Caller): Caller | Promise<Caller> {
       const current = now.get(who.keyHash) ?? who;
       if (current instanceof Unauthenticated) throw current;
       return current;
@@ -151,11 +151,25 @@ it('a key that has changed its team is told what its new team may see', async ()
   const mine = caller('mine', 'team-1');
   const updates = watchTraces(scope(mine), {});
   now.set('mine', caller('mine', 'team-2'));
-  await ingest(caller('one', 'team-1'), 'a');
   const next = updates.next();
+  await ingest(caller('two', 'team-2'), 'a');
+  expect(seen(await next)).toEqual(['a', 1, 0]);
   await ingest(caller('one', 'team-1'), 'b');
   await ingest(caller('two', 'team-2'), 'c');
-  expect(seen(await next)).toEqual(['c', 1, 0]);
+  expect(seen(await updates.next())).toEqual(['c', 1, 0]);
+});
+
+it('a key that is not in memory is looked up before it is shown anything', async () => {
+  const { now, scope, ingest } = aHouse();
+  const updates = watchTraces(scope(caller('mine', 'team-1')), {});
+  now.set('mine', Promise.resolve(caller('mine', 'team-2')));
+  await ingest(caller('one', 'team-1'), 'a');
+  await ingest(caller('two', 'team-2'), 'b');
+  expect(seen(await updates.next())).toEqual(['b', 1, 0]);
+  now.set('mine', Promise.reject(new Unauthenticated('Expired Key.', 'expired')));
+  const next = updates.next();
+  await ingest(caller('two', 'team-2'), 'c');
+  await expect(next).rejects.toThrow('Expired Key.');
 });
 
 it('who comes back goes on behind the last update, and hears of nothing that is not theirs', async () => {
