@@ -8,6 +8,7 @@ import {
   type Driver,
   type QueryResult,
 } from 'kysely';
+import { type Checkpoints, createCheckpoints } from './sqlite/checkpoints.ts';
 import {
   openReady,
   type OpenSqlite,
@@ -50,8 +51,9 @@ function connectionOver(handle: SqliteHandle): DatabaseConnection {
 }
 
 /** One connection; Kysely's own mutex hands it to one user at a time, since the adapter says there is only one. */
-function driverOver(open: OpenSqlite, file: string, access: SqliteAccess): Driver {
+function driverOver({ open, file, access, failed }: SqliteDatabase): Driver {
   let handle: SqliteHandle | null = null;
+  let checkpoints: Checkpoints | null = null;
   let connection: DatabaseConnection | null = null;
   const command = async (on: DatabaseConnection, sql: string): Promise<void> => {
     await on.executeQuery(CompiledQuery.raw(sql));
@@ -60,6 +62,8 @@ function driverOver(open: OpenSqlite, file: string, access: SqliteAccess): Drive
     async init() {
       handle = await openReady(open, file, access);
       connection = connectionOver(handle);
+      if (access === 'readwrite')
+        checkpoints = createCheckpoints(handle, { openSide: () => openReady(open, file, access), failed });
     },
     acquireConnection() {
       if (connection === null) throw new Error('The SQLite driver is not open.');
@@ -67,8 +71,14 @@ function driverOver(open: OpenSqlite, file: string, access: SqliteAccess): Drive
     },
     // Taking the write lock at once: a transaction that reads first and writes later would fail when another
     // process wrote in between, and no waiting could help it.
-    beginTransaction: (on) => command(on, access === 'readonly' ? 'begin' : 'begin immediate'),
-    commitTransaction: (on) => command(on, 'commit'),
+    async beginTransaction(on) {
+      await checkpoints?.beforeTransaction();
+      await command(on, access === 'readonly' ? 'begin' : 'begin immediate');
+    },
+    async commitTransaction(on) {
+      await command(on, 'commit');
+      checkpoints?.committed();
+    },
     // A full disk or a broken file makes SQLite roll back by itself; then there is nothing left to roll back, and
     // saying so would hide why.
     rollbackTransaction: (on) => command(on, 'rollback').catch(() => {}),
@@ -77,19 +87,30 @@ function driverOver(open: OpenSqlite, file: string, access: SqliteAccess): Drive
     releaseSavepoint: (on, name) => command(on, `release "${name}"`),
     releaseConnection: () => Promise.resolve(),
     async destroy() {
+      await checkpoints?.close();
       await handle?.close();
+      checkpoints = null;
       handle = null;
       connection = null;
     },
   };
 }
 
+/** A database file, and how it is opened. */
+interface SqliteDatabase {
+  readonly open: OpenSqlite;
+  readonly file: string;
+  readonly access: SqliteAccess;
+  /** Hears of a log that could not be brought into the file; nothing is lost with it. */
+  readonly failed: (error: unknown) => void;
+}
+
 /** Kysely's SQLite dialect over any library that can be put behind `SqliteHandle`. */
-export function sqliteDialect(open: OpenSqlite, file: string, access: SqliteAccess): Dialect {
+export function sqliteDialect(database: SqliteDatabase): Dialect {
   return {
-    createDriver: () => driverOver(open, file, access),
+    createDriver: () => driverOver(database),
     createAdapter: () => new SqliteAdapter(),
     createQueryCompiler: () => new SqliteQueryCompiler(),
-    createIntrospector: (database) => new SqliteIntrospector(database),
+    createIntrospector: (db) => new SqliteIntrospector(db),
   };
 }

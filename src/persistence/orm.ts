@@ -67,11 +67,13 @@ function createOrm(log: StoresOptions['log'], options: SqlOptions<AbstractSqlDri
 async function openSqlite(file: string, options: DatabaseOptions): Promise<Database> {
   const { engine, open } = await chooseSqlite(options);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const failed = (error: unknown): void =>
+    options.log.warn({ err: error }, 'The log of SQLite could not be brought into its file; it is tried again.');
   const orm = createOrm(options.log, {
     driver: SqliteDriver,
     dbName: file,
-    driverOptions: () => sqliteDialect(open, file, 'readwrite'),
-    replicas: [{ driverOptions: () => sqliteDialect(open, file, 'readonly') }],
+    driverOptions: () => sqliteDialect({ open, file, access: 'readwrite', failed }),
+    replicas: [{ driverOptions: () => sqliteDialect({ open, file, access: 'readonly', failed }) }],
     migrations: migrationsOf('sqlite'),
   });
   return { orm, engine, flavour: 'sqlite', inFlight: createInFlight() };

@@ -29,8 +29,8 @@ const BUSY_TIMEOUT_MS = 5_000;
  */
 const PAGE_BYTES = 8_192;
 
-/** Size of the log, in pages, at which it goes into the file: traces lie scattered, so larger steps write less. */
-const CHECKPOINT_PAGES = 8_000;
+/** Size of the log, in pages, at which a writer brings it into the file itself: where `checkpoints.ts` could not, or not fast enough. */
+const CHECKPOINT_PAGES = 16_000;
 
 /**
  * Pages the writer keeps in memory, in KiB: rows have random keys, so each commit touches pages all over. With

@@ -1,0 +1,71 @@
+import type { SqliteHandle } from './handle.ts';
+
+/** Pages of the log from which on they are brought into the file. */
+const STEP_PAGES = 4_000;
+/** How soon after a commit the log is looked at, in ms: to look is a way to another thread. */
+const LOOK_MS = 100;
+
+/** What is told of a writer, to keep its log short. */
+export interface Checkpoints {
+  /** To be called, and waited for, before a transaction begins. */
+  beforeTransaction(): Promise<void>;
+  /** To be called behind each commit. */
+  committed(): void;
+  close(): Promise<void>;
+}
+
+/**
+ * Brings the log into the file beside the commits, on a connection of its own: a writer who does it alone lets everybody
+ * wait for it, a tenth of a second each time. What is committed meanwhile is little, and brought over by the writer between two
+ * commits: only a log of which everything is in the file begins anew.
+ */
+export function createCheckpoints(
+  writer: SqliteHandle,
+  { openSide, failed }: { readonly openSide: () => Promise<SqliteHandle>; readonly failed: (error: unknown) => void },
+): Checkpoints {
+  let side: SqliteHandle | null = null;
+  let timer: NodeJS.Timeout | null = null;
+  let running: Promise<void> | null = null;
+  let restIsDue = false;
+  let closed = false;
+
+  async function look(): Promise<void> {
+    side ??= await openSide();
+    const [log] = await side.all('pragma wal_checkpoint(noop)', []);
+    if (Number(log?.['log'] ?? 0) - Number(log?.['checkpointed'] ?? 0) < STEP_PAGES) return;
+    await side.all('pragma wal_checkpoint(passive)', []);
+    restIsDue = true;
+  }
+
+  async function lookAndTell(): Promise<void> {
+    try {
+      await look();
+    } catch (error) {
+      // The log grows to the size at which the writer brings it over itself.
+      failed(error);
+    } finally {
+      running = null;
+    }
+  }
+
+  return {
+    async beforeTransaction() {
+      if (!restIsDue) return;
+      restIsDue = false;
+      await writer.all('pragma wal_checkpoint(passive)', []).catch(failed);
+    },
+    committed() {
+      if (timer !== null || running !== null || closed) return;
+      timer = setTimeout(() => {
+        timer = null;
+        running = lookAndTell();
+      }, LOOK_MS).unref();
+    },
+    async close() {
+      closed = true;
+      if (timer !== null) clearTimeout(timer);
+      await running;
+      await side?.close().catch(failed);
+    },
+  };
+}

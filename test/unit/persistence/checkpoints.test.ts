@@ -1,0 +1,140 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createCheckpoints } from '../../../src/persistence/sqlite/checkpoints.ts';
+import { openReady, type OpenSqlite, type SqliteHandle } from '../../../src/persistence/sqlite/handle.ts';
+import { openWorkerHandle } from '../../../src/persistence/sqlite/worker-handle.ts';
+
+/** A connection that says of the log what it is told to, and keeps what it was asked. */
+function aConnection(log: { pages: number; inFile: number }) {
+  const asked: string[] = [];
+  const handle: SqliteHandle = {
+    async all(sql) {
+      asked.push(sql);
+      return sql.includes('noop') ? [{ busy: 0, log: log.pages, checkpointed: log.inFile }] : [];
+    },
+    run: () => Promise.reject(new Error('Nothing is changed by a checkpoint.')),
+    close: async () => void asked.push('close'),
+  };
+  return { handle, asked };
+}
+
+const NOOP = 'pragma wal_checkpoint(noop)';
+const PASSIVE = 'pragma wal_checkpoint(passive)';
+
+describe('the log of a writer', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  function aHouse(pages: number, inFile = 0) {
+    const log = { pages, inFile };
+    const writer = aConnection(log);
+    const side = aConnection(log);
+    const failures: unknown[] = [];
+    const openSide = vi.fn<() => Promise<SqliteHandle>>(() => Promise.resolve(side.handle));
+    const checkpoints = createCheckpoints(writer.handle, { openSide, failed: (error) => failures.push(error) });
+    return { log, writer, side, failures, openSide, checkpoints };
+  }
+
+  test('is looked at once for many commits, and left alone while it is short', async () => {
+    const { checkpoints, writer, side } = aHouse(3_999);
+    for (let commit = 0; commit < 5; commit += 1) checkpoints.committed();
+    await vi.advanceTimersByTimeAsync(1_000);
+    await checkpoints.beforeTransaction();
+    expect([side.asked, writer.asked]).toEqual([[NOOP], []]);
+  });
+
+  test('is brought into the file beside the writer, who brings the rest before its next transaction, once', async () => {
+    const { checkpoints, writer, side } = aHouse(9_000, 5_000);
+    checkpoints.committed();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect([side.asked, writer.asked]).toEqual([[NOOP, PASSIVE], []]);
+    await checkpoints.beforeTransaction();
+    await checkpoints.beforeTransaction();
+    expect(writer.asked).toEqual([PASSIVE]);
+  });
+
+  test('is not looked at where nothing is written', async () => {
+    const { openSide } = aHouse(9_000);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(openSide).not.toHaveBeenCalled();
+  });
+
+  test('is looked at again behind the next commit when that failed, and no transaction fails of it', async () => {
+    const { checkpoints, side, failures, openSide, writer } = aHouse(9_000);
+    openSide.mockRejectedValueOnce(new Error('no more files'));
+    checkpoints.committed();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(failures).toEqual([new Error('no more files')]);
+    checkpoints.committed();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(side.asked).toEqual([NOOP, PASSIVE]);
+    writer.handle.all = () => Promise.reject(new Error('disk full'));
+    await checkpoints.beforeTransaction();
+    expect(failures).toHaveLength(2);
+  });
+
+  test('is nobody’s once it is closed', async () => {
+    const { checkpoints, side } = aHouse(9_000);
+    checkpoints.committed();
+    await vi.advanceTimersByTimeAsync(1_000);
+    checkpoints.committed();
+    await checkpoints.close();
+    checkpoints.committed();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(side.asked).toEqual([NOOP, PASSIVE, 'close']);
+  });
+});
+
+const LIBRARIES: readonly [string, () => Promise<OpenSqlite>][] = [
+  ['node:sqlite', () => Promise.resolve(openWorkerHandle)],
+  [
+    'sqlite3',
+    async () => {
+      const { loadAddon } = await import('../../../src/persistence/sqlite/addon-handle.ts');
+      return loadAddon();
+    },
+  ],
+];
+
+test.each(LIBRARIES)(
+  'a log of %s begins anew once it is in the file',
+  async (_name, library) => {
+    const folder = mkdtempSync(join(tmpdir(), 'lensgate-checkpoints-'));
+    try {
+      const open = await library();
+      const file = join(folder, 'some.db');
+      const writer = await openReady(open, file, 'readwrite');
+      const reader = await openReady(open, file, 'readonly');
+      const failures: unknown[] = [];
+      const checkpoints = createCheckpoints(writer, {
+        openSide: () => openReady(open, file, 'readwrite'),
+        failed: (error) => failures.push(error),
+      });
+      const pagesInLog = async (): Promise<number> => Number((await writer.all(NOOP, []))[0]?.['log']);
+      const leftToBring = async (): Promise<number> =>
+        (await pagesInLog()) - Number((await writer.all(NOOP, []))[0]?.['checkpointed']);
+      async function commit(bytes: number): Promise<void> {
+        await checkpoints.beforeTransaction();
+        await writer.run('insert into some (bytes) values (zeroblob(?))', [bytes]);
+        checkpoints.committed();
+      }
+      await writer.run('create table some (bytes blob)', []);
+      // More pages than are left alone, and fewer than the writer would bring over by itself.
+      for (let at = 0; at < 5; at += 1) await commit(8 << 20);
+      expect(await pagesInLog()).toBeGreaterThan(4_000);
+      await vi.waitFor(async () => expect(await leftToBring()).toBe(0), { timeout: 20_000, interval: 50 });
+      await commit(1);
+      expect(await pagesInLog()).toBeLessThan(100);
+      expect(await reader.all('select count(*) as count from some', [])).toEqual([{ count: 6 }]);
+      await checkpoints.close();
+      await reader.close();
+      await writer.close();
+      expect(failures).toEqual([]);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+  40_000,
+);
