@@ -96,11 +96,16 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const location = locateDatabase(options.databaseUrl, options.dataDir);
   const database =
     location.kind === 'sqlite' ? await openSqlite(location.file, options) : await openPostgres(location.url, options);
+  await orClose(database.orm, () => reaching(() => database.orm.connect()));
+  return database;
+}
+
+/** Does what may fail with a database that is open; it is not left open then. */
+async function orClose<Result>(orm: Orm, work: () => Promise<Result>): Promise<Result> {
   try {
-    await reaching(() => database.orm.connect());
-    return database;
+    return await work();
   } catch (error) {
-    await database.orm.close(true);
+    await orm.close(true);
     throw error;
   }
 }
@@ -139,13 +144,10 @@ async function openCallsAndTraces(database: Database, options: StoresOptions) {
 export async function openStores(options: StoresOptions): Promise<Stores> {
   const database = await openDatabase(options);
   const { orm, engine, inFlight } = database;
-  try {
+  const { closeTraces, ...callsAndTraces } = await orClose(orm, async () => {
     await reaching(() => migrate(database));
-  } catch (error) {
-    await orm.close(true);
-    throw error;
-  }
-  const { closeTraces, ...callsAndTraces } = await openCallsAndTraces(database, options);
+    return openCallsAndTraces(database, options);
+  });
   return {
     ...callsAndTraces,
     catalogHistory: createCatalogHistory(database),
