@@ -1,6 +1,6 @@
 import { cancelBatch, createBatch, getBatch, listBatches } from '../resolvers/batches.ts';
 import { GATEWAY_FIELDS } from '../src/domain/inference/gateway-fields.ts';
-import { calling, KEPT, listAnswer, objectAnswer, pageOf, PLACE_FIELDS } from './kept.ts';
+import { KEPT, listAnswer, objectAnswer, pageOf, PLACE_FIELDS } from './kept.ts';
 import { callFactsOf } from './model-call.ts';
 import type { HttpRequest, RouteRow } from './route.ts';
 import { parseBody } from './sent-body.ts';
@@ -29,7 +29,7 @@ export const batchRoutes: readonly RouteRow[] = [
         without: [...PLACE_FIELDS, ...GATEWAY_FIELDS],
         ...callFactsOf(request),
       };
-      return objectAnswer(await calling(() => createBatch(scope, draft)), scope);
+      return objectAnswer(await createBatch(scope, draft), scope);
     },
   },
   {
@@ -49,7 +49,7 @@ export const batchRoutes: readonly RouteRow[] = [
     paths: ['/v1/batches/:id', '/batches/:id'],
     answers: [200, 401, 404, 429, 500, 503],
     bodyLimit: 0,
-    handle: async (request, scope) => objectAnswer(await calling(() => getBatch(scope, named(request))), scope),
+    handle: async (request, scope) => objectAnswer(await getBatch(scope, named(request)), scope),
   },
   {
     ...KEPT,
@@ -58,6 +58,6 @@ export const batchRoutes: readonly RouteRow[] = [
     paths: ['/v1/batches/:id/cancel', '/batches/:id/cancel'],
     answers: [200, 401, 403, 404, 429, 500, 503],
     bodyLimit: NEXT_TO_NOTHING,
-    handle: async (request, scope) => objectAnswer(await calling(() => cancelBatch(scope, named(request))), scope),
+    handle: async (request, scope) => objectAnswer(await cancelBatch(scope, named(request)), scope),
   },
 ];

@@ -4,7 +4,7 @@ import type { Form } from '../src/domain/inference/form.ts';
 import { firstModelOf } from '../src/wire/batches/lines.ts';
 import { fieldsOf } from '../src/wire/multipart/form.ts';
 import { formOf } from './form.ts';
-import { calling, KEPT, listAnswer, objectAnswer, pageOf, PLACE_FIELDS, wantedOf } from './kept.ts';
+import { KEPT, listAnswer, objectAnswer, pageOf, PLACE_FIELDS, wantedOf } from './kept.ts';
 import { callFactsOf, unreadAnswer } from './model-call.ts';
 import type { HttpAnswer, HttpRequest, RouteRow } from './route.ts';
 
@@ -23,7 +23,7 @@ async function upload(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
     provider,
     ...callFactsOf(request),
   };
-  return objectAnswer(await calling(() => createFile(scope, draft)), scope);
+  return objectAnswer(await createFile(scope, draft), scope);
 }
 
 /** The lines of a batch say themselves whose they are. */
@@ -61,7 +61,7 @@ export const fileRoutes: readonly RouteRow[] = [
     paths: ['/v1/files/:id', '/files/:id'],
     answers: [200, 401, 404, 429, 500, 503],
     bodyLimit: 0,
-    handle: async (request, scope) => objectAnswer(await calling(() => getFile(scope, named(request))), scope),
+    handle: async (request, scope) => objectAnswer(await getFile(scope, named(request)), scope),
   },
   {
     ...KEPT,
@@ -70,7 +70,7 @@ export const fileRoutes: readonly RouteRow[] = [
     paths: ['/v1/files/:id/content', '/files/:id/content'],
     answers: [200, 401, 404, 429, 500, 503],
     bodyLimit: 0,
-    handle: async (request, scope) => unreadAnswer(await calling(() => readFile(scope, named(request))), scope),
+    handle: async (request, scope) => unreadAnswer(await readFile(scope, named(request)), scope),
   },
   {
     ...KEPT,
@@ -79,6 +79,6 @@ export const fileRoutes: readonly RouteRow[] = [
     paths: ['/v1/files/:id', '/files/:id'],
     answers: [200, 401, 403, 404, 429, 500, 503],
     bodyLimit: 0,
-    handle: async (request, scope) => objectAnswer(await calling(() => deleteFile(scope, named(request))), scope),
+    handle: async (request, scope) => objectAnswer(await deleteFile(scope, named(request)), scope),
   },
 ];

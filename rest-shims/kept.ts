@@ -1,11 +1,8 @@
 import type { ShownCall, ShownPage } from '../resolvers/upstream-objects.ts';
-import { callIdOf } from '../src/domain/chat/failed-call.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import type { ObjectPage } from '../src/domain/upstream-objects/upstream-object.ts';
-import { VERSION } from '../src/domain/version.ts';
 import { headOf } from './model-call.ts';
 import type { HttpAnswer, HttpRequest, RouteRow } from './route.ts';
-import { withAnswerHeaders } from './router.ts';
 import type { Scope } from '../resolvers/scope.ts';
 
 /** Most objects of a page that are given, whatever is asked for. */
@@ -68,17 +65,6 @@ export function listAnswer({ data, hasMore }: ShownPage): HttpAnswer {
 /** An object, with what is known of the call that showed it. */
 export function objectAnswer({ call, shown }: ShownCall, scope: Scope): HttpAnswer {
   return { head: headOf(call, scope), body: { kind: 'json', value: shown } };
-}
-
-/** Runs what calls an upstream; a failure tells under which call id it happened. */
-export async function calling<Result>(run: () => Promise<Result>): Promise<Result> {
-  try {
-    return await run();
-  } catch (failure) {
-    const callId = callIdOf(failure);
-    if (callId === null) throw failure;
-    throw withAnswerHeaders(failure, { 'x-litellm-call-id': callId, 'x-litellm-version': VERSION });
-  }
 }
 
 /** What every row about kept things has in common. Not counted as activity: the reference does not. */

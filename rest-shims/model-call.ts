@@ -2,7 +2,6 @@ import { callModel } from '../resolvers/inference.ts';
 import type { Scope } from '../resolvers/scope.ts';
 import { collect } from '../src/domain/bytes.ts';
 import type { ModelRequest } from '../src/domain/chat/chat.ts';
-import { callIdOf } from '../src/domain/chat/failed-call.ts';
 import { DomainError, Unavailable } from '../src/domain/errors.ts';
 import { assertAskable, mistyped, type RequestBody } from '../src/domain/inference/askable.ts';
 import type { Endpoint } from '../src/domain/inference/endpoint.ts';
@@ -17,8 +16,8 @@ import { fieldsOf } from '../src/wire/multipart/form.ts';
 import { proxyError, statusOf } from './errors.ts';
 import { bringsForm, formOf } from './form.ts';
 import { COMMENT_LINE } from './heartbeat.ts';
+import { rateLimitName } from './rate-limit-head.ts';
 import type { HttpAnswer, HttpRequest } from './route.ts';
-import { withAnswerHeaders } from './router.ts';
 import { parseBody, parseInPart, wholly } from './sent-body.ts';
 
 type GatewayCall = Awaited<ReturnType<typeof callModel>>;
@@ -113,14 +112,7 @@ function optional(
 /** Calls a model and answers with what it says. */
 export async function callThrough(door: ModelDoor, request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
   const asked = door.read(request);
-  let call: GatewayCall;
-  try {
-    call = await (door.call ?? callModel)(scope, asked);
-  } catch (failure) {
-    const callId = callIdOf(failure);
-    if (callId === null) throw failure;
-    throw withAnswerHeaders(failure, { 'x-litellm-call-id': callId, 'x-litellm-version': VERSION });
-  }
+  const call = await (door.call ?? callModel)(scope, asked);
   if (call.exchange.streaming) return streamedAnswer(call, scope, door);
   return asked.endpoint.answers.member === null ? unreadAnswer(call, scope) : wholeAnswer(call, scope, asked.endpoint);
 }
@@ -196,9 +188,18 @@ export function headOf(call: GatewayCall, scope: Scope): string[] {
     ...headOfDeployment(deployment),
   ];
   if (cost !== null) head.push('x-litellm-response-cost', usdText(cost));
-  if (allowance !== null) head.push('x-litellm-key-max-budget', usdText(allowance));
+  if (allowance !== null) {
+    head.push('x-litellm-key-max-budget', usdText(allowance));
+    const spent = call.keySpend();
+    if (spent !== null) head.push('x-litellm-key-spend', usdText(spent));
+  }
   if (exchange.dropped) head.push('x-gateway-dropped-params', headerText(exchange.dropped.join(', ')));
-  for (const name in exchange.headers) head.push(`llm_provider-${name}`, headerText(exchange.headers[name] ?? ''));
+  for (const name in exchange.headers) {
+    const value = headerText(exchange.headers[name] ?? '');
+    head.push(`llm_provider-${name}`, value);
+    const limit = rateLimitName(name);
+    if (limit !== undefined) head.push(limit, value);
+  }
   return head;
 }
 
@@ -208,9 +209,20 @@ const headsOfDeployments = new WeakMap<object, readonly string[]>();
 function headOfDeployment(deployment: GatewayCall['deployment']): readonly string[] {
   const known = headsOfDeployments.get(deployment);
   if (known) return known;
-  const { id, apiBase } = deployment;
+  const { id, apiBase, timeoutSeconds } = deployment;
   const base = apiBase === null ? [] : ['x-litellm-model-api-base', headerText(publicAddress(apiBase))];
-  const head = ['x-litellm-model-id', headerText(id), ...base];
+  const head = [
+    'x-litellm-model-id',
+    headerText(id),
+    ...base,
+    'x-litellm-timeout',
+    String(timeoutSeconds),
+    // Nothing is sent twice here, and nowhere else than was asked.
+    'x-litellm-attempted-retries',
+    '0',
+    'x-litellm-attempted-fallbacks',
+    '0',
+  ];
   headsOfDeployments.set(deployment, head);
   return head;
 }

@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { openRealtime } from '../resolvers/realtime.ts';
 import type { Scope } from '../resolvers/scope.ts';
-import { callIdOf } from '../src/domain/chat/failed-call.ts';
 import type { Ids } from '../src/domain/clock.ts';
 import { DomainError, InvalidInput, Unauthenticated, Unsupported } from '../src/domain/errors.ts';
 import type { RealtimeRequest } from '../src/domain/realtime/realtime.ts';
@@ -13,7 +12,6 @@ import { readCredential, requireCredential } from './credential.ts';
 import { proxyError, statusOf } from './errors.ts';
 import { callFactsOf, headerText } from './model-call.ts';
 import type { RouteRow } from './route.ts';
-import { withAnswerHeaders } from './router.ts';
 
 type RealtimeSession = Awaited<ReturnType<typeof openRealtime>>;
 
@@ -111,15 +109,8 @@ function headersFor(headers: IncomingHttpHeaders): Record<string, string> {
 }
 
 /** Opens the session that a request asks for. */
-export async function openSession(scope: Scope, request: UpgradeRequest): Promise<RealtimeSession> {
-  try {
-    return await openRealtime(scope, parseRequest(request));
-  } catch (failure) {
-    const callId = callIdOf(failure);
-    if (callId === null) throw failure;
-    throw withAnswerHeaders(failure, { 'x-litellm-call-id': callId, 'x-litellm-version': VERSION });
-  }
-}
+export const openSession = (scope: Scope, request: UpgradeRequest): Promise<RealtimeSession> =>
+  openRealtime(scope, parseRequest(request));
 
 /** What the head of the answer tells of a session. */
 export function sessionHead({ callId, modelGroup, deployment }: RealtimeSession): Readonly<Record<string, string>> {

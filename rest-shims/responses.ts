@@ -15,7 +15,7 @@ import { isObject, parseJson } from '../src/wire/json/fields.ts';
 import { asBuffer } from '../src/wire/json/members.ts';
 import { shownResponse } from '../src/wire/responses/rename.ts';
 import { proxyError, statusOf } from './errors.ts';
-import { calling, pageOf } from './kept.ts';
+import { pageOf } from './kept.ts';
 import { callFactsOf, callThrough, headOf, type ModelDoor, openAiDoor } from './model-call.ts';
 import { type HttpAnswer, type HttpRequest, json, type RouteRow } from './route.ts';
 
@@ -91,7 +91,7 @@ const USUAL_ITEMS = 20;
 
 /** Shows what is kept here, or relays what an upstream says of a response, with the names its caller knows. */
 async function shown(run: () => Promise<ResponseAnswer>, scope: Scope): Promise<HttpAnswer> {
-  const answered = await calling(run);
+  const answered = await run();
   if (answered.kind === 'kept') return json(answered.value);
   const { call, idOf } = answered;
   try {

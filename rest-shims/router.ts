@@ -5,6 +5,7 @@ import type { Scope } from '../resolvers/scope.ts';
 import { endWith, writeAnswer } from './answer-writer.ts';
 import { NO_BODY, readBody, RequestAborted } from './body.ts';
 import { requireCredential } from './credential.ts';
+import { failureHead } from './failure-head.ts';
 import { type RenderedError, renderError, UNROUTED } from './errors.ts';
 import type { Incoming, Outgoing } from './outgoing.ts';
 import type { RouteRow } from './route.ts';
@@ -55,8 +56,8 @@ export function createRouter({ rows, identify, scopeFor, failed, bodyLimits, hea
     if (found === null) return unrouted(response, allowedMethods(path));
     const row = found.store as RouteRow;
     // One function with its waits inside: a promise that is refused before anybody waits for it costs a refusal double.
+    let caller: Caller | null = null;
     try {
-      let caller: Caller | null = null;
       if (row.credential === 'required') {
         const inQuery = row.keyParameter === undefined ? null : queryKey(url, mark, row.keyParameter);
         const identified = identify(requireCredential(request.headers, inQuery));
@@ -76,7 +77,7 @@ export function createRouter({ rows, identify, scopeFor, failed, bodyLimits, hea
       const rendered = renderError(row.surface, error instanceof DomainError ? error : null, request.headers);
       failed({ row, status: rendered.status, error });
       if (response.headersSent) return void response.destroy();
-      writeError(response, rendered, error);
+      writeError(response, rendered, failureHead(row, { error, headers: request.headers, caller }));
     }
   };
 }
@@ -84,27 +85,18 @@ export function createRouter({ rows, identify, scopeFor, failed, bodyLimits, hea
 const queryKey = (url: string, mark: number, parameter: string): string | null =>
   mark === -1 ? null : new URLSearchParams(url.slice(mark + 1)).get(parameter);
 
-function writeError(response: Outgoing, { status, headers, contentType, body }: RenderedError, error: unknown): void {
+function writeError(
+  response: Outgoing,
+  { status, headers, contentType, body }: RenderedError,
+  head: Readonly<Record<string, string>>,
+): void {
   response.writeHead(status, {
-    ...answerHeadersOf(error),
+    ...head,
     ...headers,
     'content-type': contentType,
     'content-length': body.length,
   });
   endWith(response, body);
-}
-
-const answerHeaders = new WeakMap<object, Readonly<Record<string, string>>>();
-
-/** Has a failure carry headers of its own when it is answered, e.g. the call id it failed under. */
-export function withAnswerHeaders<Failure>(failure: Failure, headers: Readonly<Record<string, string>>): Failure {
-  if (typeof failure === 'object' && failure !== null) answerHeaders.set(failure, headers);
-  return failure;
-}
-
-/** The headers that a failure carries. */
-export function answerHeadersOf(error: unknown): Readonly<Record<string, string>> {
-  return (typeof error === 'object' && error !== null && answerHeaders.get(error)) || {};
 }
 
 /** No row: 405 when the path exists for other methods, else 404. */

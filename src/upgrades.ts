@@ -11,7 +11,8 @@ import {
   realtimeRoutes,
   sessionHead,
 } from '../rest-shims/realtime.ts';
-import { answerHeadersOf, type RequestFailure } from '../rest-shims/router.ts';
+import { failureHead } from '../rest-shims/failure-head.ts';
+import type { RequestFailure } from '../rest-shims/router.ts';
 import type { Caller } from './domain/caller.ts';
 import type { Ids } from './domain/clock.ts';
 import { DomainError, Unavailable } from './domain/errors.ts';
@@ -58,10 +59,12 @@ export function createUpgrades(options: UpgradeOptions): Upgrades {
   const { identify, scopeFor, sockets, realtime, ids, draining, maxMessageBytes } = options;
   let tending: NodeJS.Timeout | undefined;
 
-  async function connect(request: IncomingMessage, socket: Duplex, head: Buffer, leaving: Leaving): Promise<void> {
+  async function connect(
+    caller: Caller,
+    { request, socket, head }: { readonly request: IncomingMessage; readonly socket: Duplex; readonly head: Buffer },
+    leaving: Leaving,
+  ): Promise<void> {
     const { headers } = request;
-    const credential = realtimeCredential(headers);
-    const caller = await identify(credential.reveal());
     assertHandshake(request.method, headers);
     if (draining()) throw new Unavailable('The process is shutting down.');
     const scope = scopeFor(caller, request, leaving.signal);
@@ -85,14 +88,18 @@ export function createUpgrades(options: UpgradeOptions): Upgrades {
 
   async function serve(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const leaving = watchLeaving(socket);
+    const { headers } = request;
+    let caller: Caller | null = null;
     try {
-      await connect(request, socket, head, leaving);
+      caller = await identify(realtimeCredential(headers).reveal());
+      await connect(caller, { request, socket, head }, leaving);
     } catch (error) {
       leaving.done();
       if (leaving.signal.aborted || socket.destroyed) return void socket.destroy();
-      const rendered = renderError('proxy', domainError(error), request.headers);
+      const rendered = renderError('proxy', domainError(error), headers);
       tell(error, rendered.status);
-      refuse(socket, rendered.status, { ...answerHeadersOf(error), ...rendered.headers }, rendered);
+      const facts = row === undefined ? {} : failureHead(row, { error, headers, caller });
+      refuse(socket, rendered.status, { ...facts, ...rendered.headers }, rendered);
     }
   }
 

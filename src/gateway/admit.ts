@@ -15,6 +15,8 @@ export interface Ledger {
   assertAffordable(key: VirtualKey): void | Promise<void>;
   /** Counts a cost against a key. */
   add(keyHash: string, cost: Usd): void;
+  /** What a key has spent, where that is in memory: keys with an allowance are, from their first call on. */
+  spentBy(keyHash: string): Usd | null;
 }
 
 /** Spend is read from the store once per key and counted in memory from then on, exactly. */
@@ -62,6 +64,7 @@ export function createLedger(store: Pick<SpendStore, 'totalOf'>, limit = KEYS_LI
       if (known !== undefined) totals.set(keyHash, addUsd(known, cost));
       else if (loading.has(keyHash)) meanwhile.set(keyHash, addUsd(meanwhile.get(keyHash) ?? NOTHING, cost));
     },
+    spentBy: (keyHash) => totals.get(keyHash) ?? null,
   };
 }
 

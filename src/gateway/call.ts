@@ -2,7 +2,7 @@ import type { Caller } from '../domain/caller.ts';
 import type { ChatDelta, Exchange, Outcome } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
 import { DomainError } from '../domain/errors.ts';
-import type { Usd } from '../domain/money.ts';
+import { addUsd, type Usd } from '../domain/money.ts';
 import { type BookTools, openBooks } from './books.ts';
 import type { GatewayCall } from './gateway.ts';
 import type { Accounted } from './record.ts';
@@ -12,6 +12,8 @@ export interface CallTools extends BookTools {
   readonly price: (deployment: Deployment, used: Pick<Outcome, 'usage' | 'measured'>) => Usd | null;
   /** Counts a cost against the caller's key. */
   readonly charge: (caller: Caller, cost: Usd) => void;
+  /** What the caller's key has spent, where that is known. */
+  readonly spent: (caller: Caller) => Usd | null;
 }
 
 /** A call from its admission on: either it fails before an answer came, or it answers. Settled once. */
@@ -66,6 +68,11 @@ export function openCall(
         traceId,
         spanId,
         cost: () => (books.closed() || !answer.streaming ? priced() : null),
+        keySpend() {
+          const before = tools.spent(caller);
+          const now = books.closed() || answer.streaming ? null : priced();
+          return before === null || now === null ? before : addUsd(before, now);
+        },
         elapsedMs,
         deltas: () => settling(answer.deltas(), settle),
         settle,

@@ -1,5 +1,5 @@
 import type { CatalogSource } from '../domain/catalog/catalog.ts';
-import { rememberCallId } from '../domain/chat/failed-call.ts';
+import { rememberCall } from '../domain/chat/failed-call.ts';
 import type { Provider, Deployment } from '../domain/chat/provider.ts';
 import type { Clock, Ids } from '../domain/clock.ts';
 import { assertMayCall } from '../domain/keys/virtual-key.ts';
@@ -42,6 +42,7 @@ export function createGateway(options: GatewayOptions): Gateway & ObjectGateway 
     capturePrompts,
     price: createPricer(() => catalog.current()),
     charge: (caller, cost) => ledger.add(caller.keyHash, cost),
+    spent: ({ keyHash }) => ledger.spentBy(keyHash),
   };
 
   return {
@@ -70,7 +71,7 @@ export function createGateway(options: GatewayOptions): Gateway & ObjectGateway 
         const sent = capturePrompts ? { ...request, textLimit: MAX_VALUE_BYTES } : request;
         return call.answered(await provider.send(deployment, sent, signal));
       } catch (failure) {
-        rememberCallId(failure, call.callId);
+        rememberCall(failure, { callId: call.callId, timeoutSeconds: deployment.timeoutSeconds });
         call.failed(failure);
         throw failure;
       }

@@ -1,4 +1,4 @@
-import { rememberCallId } from '../domain/chat/failed-call.ts';
+import { rememberCall } from '../domain/chat/failed-call.ts';
 import { Unavailable, Unsupported } from '../domain/errors.ts';
 import { assertMayCall } from '../domain/keys/virtual-key.ts';
 import { REALTIME } from '../domain/realtime/realtime.ts';
@@ -83,7 +83,7 @@ export function createRealtime(
         sessions.add(session);
         return session;
       } catch (failure) {
-        rememberCallId(failure, books.callId);
+        rememberCall(failure, { callId: books.callId, timeoutSeconds: deployment.timeoutSeconds });
         books.close('failed', { failure, outcome: null, cost: null });
         throw failure;
       } finally {

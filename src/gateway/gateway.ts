@@ -20,6 +20,8 @@ export interface GatewayCall {
   readonly spanId: string;
   /** Cost so far: known once the answer has ended and was priced, else null. */
   cost(): Usd | null;
+  /** What the caller's key has spent, this call's cost included once that is known; null where nobody counts. */
+  keySpend(): Usd | null;
   /** Milliseconds since the call entered the gateway. */
   elapsedMs(): number;
   /** The answer, typed; settles the call when it ends, fails or is left. */

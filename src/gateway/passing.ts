@@ -1,5 +1,5 @@
 import type { CatalogSnapshot } from '../domain/catalog/catalog.ts';
-import { rememberCallId } from '../domain/chat/failed-call.ts';
+import { rememberCall } from '../domain/chat/failed-call.ts';
 import { type Deployment, deploymentsById, type Provider } from '../domain/chat/provider.ts';
 import { NotFound, Unsupported } from '../domain/errors.ts';
 import { assertMayCall, mayCall } from '../domain/keys/virtual-key.ts';
@@ -75,7 +75,7 @@ export function createPassing({
         if (action.makes && caller.key !== null) await ledger.assertAffordable(caller.key);
         return call.answered(await provider.pass(deployment, request, signal));
       } catch (failure) {
-        rememberCallId(failure, call.callId);
+        rememberCall(failure, { callId: call.callId, timeoutSeconds: deployment.timeoutSeconds });
         call.failed(failure);
         throw failure;
       }

@@ -114,6 +114,7 @@ export function scriptedGateway(deltas: () => AsyncIterableIterator<ChatDelta>):
           }),
         },
         cost: () => null,
+        keySpend: () => null,
         elapsedMs: () => 0,
         deltas,
         settle() {},

@@ -104,6 +104,7 @@ export async function aSession(
         capturePrompts: true,
         price: () => usd('1'),
         charge: (caller, cost) => ledger.add(caller.keyHash, cost),
+        spent: ({ keyHash }) => ledger.spentBy(keyHash),
       },
     },
     LIMITS,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { bytesOf } from '../../../src/domain/bytes.ts';
 import type { Caller } from '../../../src/domain/caller.ts';
 import type { ChatDelta, Exchange, Outcome, ModelRequest } from '../../../src/domain/chat/chat.ts';
-import { callIdOf } from '../../../src/domain/chat/failed-call.ts';
+import { failedCallOf } from '../../../src/domain/chat/failed-call.ts';
 import { Forbidden, LimitExceeded, NotFound, UpstreamFailed } from '../../../src/domain/errors.ts';
 import { type Usd, usdFrom } from '../../../src/domain/money.ts';
 import { createGateway, type GatewayOptions } from '../../../src/gateway/create-gateway.ts';
@@ -194,7 +194,7 @@ describe('a call that fails', () => {
     const { gateway, records } = aGateway(() => Promise.reject(failure));
     const thrown = await gateway.call(aCaller(), aModelRequest(), NEVER).catch((error: unknown) => error);
     expect(thrown).toBe(failure);
-    expect(callIdOf(thrown)).toBe(records[0]?.spend.callId);
+    expect(failedCallOf(thrown)?.callId).toBe(records[0]?.spend.callId);
     expect(records[0]?.spend).toMatchObject({
       status: 'failure',
       cost: null,

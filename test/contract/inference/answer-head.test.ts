@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+
+const CHAT = { messages: [{ role: 'user', content: 'x' }], max_tokens: 9 };
+
+let app: TestApp;
+let upstream: FaultServer;
+
+beforeAll(async () => {
+  upstream = await startFaultServer();
+  const params = { api_key: 'sk-up', timeout: 20, input_cost_per_token: 0.25, output_cost_per_token: 0.5 };
+  app = await startApp({
+    config: {
+      model_list: [
+        { model_name: 'gpt', litellm_params: { ...params, model: 'openai/up-1', api_base: `${upstream.url}/v1` } },
+        { model_name: 'claude', litellm_params: { ...params, model: 'anthropic/up-2', api_base: upstream.url } },
+      ],
+    },
+  });
+});
+
+afterAll(async () => {
+  await app.stop();
+  await upstream.stop();
+});
+
+const OPENAI_LIMITS = {
+  'x-ratelimit-limit-requests': '500',
+  'x-ratelimit-remaining-requests': '499',
+  'x-ratelimit-reset-requests': '120ms',
+  'x-ratelimit-limit-tokens': '30000',
+  'x-ratelimit-remaining-tokens': '29000',
+  'x-ratelimit-reset-tokens': '6s',
+};
+const ANTHROPIC_LIMITS = {
+  'anthropic-ratelimit-requests-limit': '50',
+  'anthropic-ratelimit-requests-remaining': '49',
+  'anthropic-ratelimit-requests-reset': '2026-11-22T00:00:00Z',
+  'anthropic-ratelimit-tokens-limit': '9000',
+  'anthropic-ratelimit-tokens-remaining': '8000',
+};
+const WHOLE = {
+  gpt: {
+    id: 'chatcmpl-1',
+    object: 'chat.completion',
+    created: 1,
+    model: 'up-1',
+    choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }],
+    usage: { prompt_tokens: 2, completion_tokens: 1, total_tokens: 3 },
+  },
+  claude: {
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: 'up-2',
+    content: [{ type: 'text', text: 'Hi' }],
+    stop_reason: 'end_turn',
+    stop_sequence: null,
+    usage: { input_tokens: 2, output_tokens: 1 },
+  },
+};
+
+function answerWith(model: keyof typeof WHOLE, limits: Record<string, string>): void {
+  upstream.answer((response) => {
+    response.writeHead(200, { 'content-type': 'application/json', ...limits });
+    response.end(JSON.stringify(WHOLE[model]));
+  });
+}
+
+async function headOf(path: string, body: object, headers: Record<string, string> = {}) {
+  const response = await app.call('POST', path, body, headers);
+  expect(response.status).toBe(200);
+  await response.text();
+  return Object.fromEntries(
+    [...response.headers].filter(([name]) => /^x-(ratelimit|litellm-(key|att|time))/.test(name)),
+  );
+}
+
+const ALWAYS = {
+  'x-litellm-timeout': '20',
+  'x-litellm-attempted-retries': '0',
+  'x-litellm-attempted-fallbacks': '0',
+};
+
+describe('the head of an answer', () => {
+  it.each(['/v1/chat/completions', '/v1/messages'])('tells the limits of the upstream (%s)', async (path) => {
+    answerWith('gpt', OPENAI_LIMITS);
+    expect(await headOf(path, { ...CHAT, model: 'gpt' })).toEqual({ ...ALWAYS, ...OPENAI_LIMITS });
+    answerWith('claude', ANTHROPIC_LIMITS);
+    expect(await headOf(path, { ...CHAT, model: 'claude' })).toEqual({
+      ...ALWAYS,
+      'x-ratelimit-limit-requests': '50',
+      'x-ratelimit-remaining-requests': '49',
+      'x-ratelimit-limit-tokens': '9000',
+      'x-ratelimit-remaining-tokens': '8000',
+    });
+  });
+
+  it('tells a key with an allowance what it has spent, this call included', async () => {
+    answerWith('gpt', {});
+    const made = await app.call('POST', '/key/generate', { max_budget: 10 });
+    const { key } = (await made.json()) as { key: string };
+    const ask = () => headOf('/v1/chat/completions', { ...CHAT, model: 'gpt' }, { authorization: `Bearer ${key}` });
+    const limits = { ...ALWAYS, 'x-litellm-key-max-budget': '10' };
+    expect(await ask()).toEqual({ ...limits, 'x-litellm-key-spend': '1' });
+    expect(await ask()).toEqual({ ...limits, 'x-litellm-key-spend': '2' });
+  });
+});

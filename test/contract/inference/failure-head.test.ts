@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const CHAT = { messages: [{ role: 'user', content: 'x' }], max_tokens: 9 };
+
+let app: TestApp;
+let upstream: FaultServer;
+let key: string;
+
+beforeAll(async () => {
+  upstream = await startFaultServer();
+  upstream.answer((response) => {
+    response.writeHead(429, {
+      'content-type': 'application/json',
+      'retry-after': '9',
+      'x-ratelimit-limit-requests': '5',
+    });
+    response.end('{"error":{"message":"slow down","type":"rate_limit_exceeded","code":null}}');
+  });
+  const params = { model: 'openai/up-1', api_base: `${upstream.url}/v1`, api_key: 'sk-up', timeout: 20 };
+  app = await startApp({ config: { model_list: [{ model_name: 'assistant', litellm_params: params }] } });
+  const made = await app.call('POST', '/key/generate', { models: ['assistant'], max_budget: 2.5 });
+  ({ key } = (await made.json()) as { key: string });
+});
+
+afterAll(async () => {
+  await app.stop();
+  await upstream.stop();
+});
+
+/** The status, and what the head tells of the call. */
+async function refused(path: string, body: unknown, headers: Record<string, string> = {}) {
+  const response = await app.call('POST', path, body, { authorization: `Bearer ${key}`, ...headers });
+  await response.text();
+  const told = [...response.headers].filter(([name]) => /^(x-litellm|x-ratelimit|llm_provider|retry)/.test(name));
+  return { status: response.status, told: Object.fromEntries(told) };
+}
+
+const OF_THE_KEY = { 'x-litellm-version': '0.1.0', 'x-litellm-key-max-budget': '2.5' };
+
+describe('a refusal names the call it refuses', () => {
+  it.each([
+    ['a parameter that is missing', '/v1/chat/completions', { model: 'assistant' }, 400],
+    ['a body that is no JSON', '/v1/chat/completions', '{', 400],
+    ['a body that is no object', '/v1/completions', '[]', 400],
+    ['a model of others', '/v1/embeddings', { model: 'demo', input: 'x' }, 403],
+    ['a parameter that is missing, to Anthropic’s clients', '/v1/messages', { model: 'assistant' }, 400],
+    ['a model of others, to Google’s clients', '/v1beta/models/demo:generateContent', { contents: [{}] }, 403],
+    ['a form that is none', '/v1/files', {}, 400],
+    ['a model of others, to an IDE', '/ide/chat/completions', { model: 'demo', input: 'x' }, 403],
+  ])('%s', async (_what, path, body, status) => {
+    expect(await refused(path, body)).toEqual({
+      status,
+      told: { ...OF_THE_KEY, 'x-litellm-call-id': expect.stringMatching(UUID) },
+    });
+    expect(await refused(path, body, { 'x-litellm-call-id': 'mine-1' })).toEqual({
+      status,
+      told: { ...OF_THE_KEY, 'x-litellm-call-id': 'mine-1' },
+    });
+  });
+
+  it('a model nobody configured, by the key that may call all', async () => {
+    const admin = { authorization: `Bearer ${app.adminKey}` };
+    expect(await refused('/v1/chat/completions', { ...CHAT, model: 'nothing' }, admin)).toEqual({
+      status: 400,
+      told: { 'x-litellm-version': '0.1.0', 'x-litellm-call-id': expect.stringMatching(UUID) },
+    });
+  });
+
+  it('what an upstream refuses, with the time it was given and without its own headers', async () => {
+    for (const path of ['/v1/chat/completions', '/v1/messages'])
+      expect(await refused(path, { ...CHAT, model: 'assistant' })).toEqual({
+        status: 429,
+        told: { ...OF_THE_KEY, 'x-litellm-call-id': expect.stringMatching(UUID), 'x-litellm-timeout': '20' },
+      });
+  });
+
+  it('but no call of somebody nobody knows', async () => {
+    for (const path of ['/v1/chat/completions', '/v1/messages', '/v1beta/models/demo:generateContent'])
+      expect(await refused(path, CHAT, { authorization: 'Bearer sk-nobody', 'x-litellm-call-id': 'mine-1' })).toEqual({
+        status: 401,
+        told: { 'x-litellm-version': '0.1.0' },
+      });
+  });
+});
