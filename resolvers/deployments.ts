@@ -4,8 +4,7 @@ import type { Deployment } from '../src/domain/chat/provider.ts';
 import type { Health } from '../src/domain/deployments/health.ts';
 import { entryFor } from '../src/domain/deployments/priced-by.ts';
 import { publicAddress } from '../src/domain/deployments/public-address.ts';
-import { NotFound } from '../src/domain/errors.ts';
-import { mayCall } from '../src/domain/keys/virtual-key.ts';
+import { mayCallSome } from '../src/domain/deployments/model-names.ts';
 import { anyKey } from './access.ts';
 import { callerOf, operation } from './operation.ts';
 import type { Scope } from './scope.ts';
@@ -25,7 +24,7 @@ function seenBy(scope: Scope): readonly SeenDeployment[] {
   const snapshot = catalog.current();
   return gateway
     .deployments()
-    .filter(({ modelGroup }) => isAdmin || mayCall(caller.key, modelGroup))
+    .filter(({ modelGroup }) => isAdmin || mayCallSome(caller.key, modelGroup))
     .map((deployment) => ({
       id: deployment.id,
       modelGroup: deployment.modelGroup,
@@ -70,17 +69,6 @@ export const listCallableModels = operation({
   access: anyKey,
   run(scope, _input: undefined): readonly DeploymentGroup[] {
     const { key } = callerOf(scope);
-    return grouped(seenBy(scope), ({ modelGroup }) => modelGroup).filter(({ name }) => mayCall(key, name));
-  },
-});
-
-/** One model group that a caller may call. Throws NotFound. */
-export const getCallableModel = operation({
-  name: 'getCallableModel',
-  access: anyKey,
-  run(scope, { name }: { readonly name: string }): DeploymentGroup {
-    const found = listCallableModels(scope, undefined).find((group) => group.name === name);
-    if (found !== undefined) return found;
-    throw new NotFound('model', name, `The model "${name}" does not exist or you do not have access to it.`);
+    return grouped(seenBy(scope), ({ modelGroup }) => modelGroup).filter(({ name }) => mayCallSome(key, name));
   },
 });

@@ -1,6 +1,8 @@
-import { type DeploymentGroup, getCallableModel, listCallableModels } from '../resolvers/deployments.ts';
+import { getModel, listModels } from '../resolvers/models.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import { type HttpRequest, json, route, type RouteRow } from './route.ts';
+
+type NamedModel = ReturnType<typeof getModel>;
 
 /** Models of one page, where the caller does not say, and at most. */
 const USUAL = 50;
@@ -19,8 +21,7 @@ const SILENT = new Set([
 ]);
 
 /** A model as Google describes one; limits where the catalog knows them. */
-function modelObject({ name, deployments }: DeploymentGroup): object {
-  const entry = deployments[0]?.entry ?? null;
+function modelObject({ name, entry }: NamedModel): object {
   const limit = (member: string, said: string): object => {
     const most = entry?.row[said];
     return typeof most === 'number' ? { [member]: most } : {};
@@ -59,12 +60,12 @@ function invalid(parameter: string, wanted: string): InvalidInput {
 }
 
 /** A page of models. Throws InvalidInput for one that follows no model of the list. */
-function listObject(groups: readonly DeploymentGroup[], { size, after }: Page): object {
-  const last = groups.findIndex(({ name }) => name === after);
+function listObject(models: readonly NamedModel[], { size, after }: Page): object {
+  const last = models.findIndex(({ name }) => name === after);
   if (after !== null && last === -1) throw invalid('pageToken', 'one that a list gave');
-  const page = groups.slice(last + 1, last + 1 + size);
+  const page = models.slice(last + 1, last + 1 + size);
   const end = page.at(-1);
-  const more = end !== undefined && last + 1 + size < groups.length;
+  const more = end !== undefined && last + 1 + size < models.length;
   return {
     models: page.map(modelObject),
     ...(more ? { nextPageToken: Buffer.from(end.name).toString('base64url') } : {}),
@@ -88,15 +89,15 @@ export const generateContentModelRoutes: readonly RouteRow[] = [
     name: 'content.models',
     paths: ['/v1beta/models', '/gemini/v1beta/models'],
     answers: [200, 400, 401],
-    handle: (request, scope) => json(listObject(listCallableModels(scope, undefined), pageOf(request))),
+    handle: (request, scope) => json(listObject(listModels(scope, { withWildcards: false }), pageOf(request))),
   },
   route({
     ...ROW,
     name: 'content.model',
     paths: ['/v1beta/models/*', '/gemini/v1beta/models/*'],
     answers: [200, 401, 404],
-    parse: ({ params }) => ({ name: params['*'] ?? '' }),
-    run: getCallableModel,
-    render: (group) => json(modelObject(group)),
+    parse: ({ params }) => ({ id: params['*'] ?? '' }),
+    run: getModel,
+    render: (model) => json(modelObject(model)),
   }),
 ];

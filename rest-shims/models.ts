@@ -1,8 +1,36 @@
 import { getModel, listModels } from '../resolvers/models.ts';
-import { json, route, type RouteRow } from './route.ts';
+import { InvalidInput } from '../src/domain/errors.ts';
+import { messagesModel, messagesModelList } from './messages-models.ts';
+import { type HttpRequest, json, route, type RouteRow } from './route.ts';
+
+type NamedModel = ReturnType<typeof getModel>;
 
 /** The reference gives every model these; clients have come to expect them. */
-const modelObject = (id: string): object => ({ id, object: 'model', created: 1677610602, owned_by: 'openai' });
+const modelObject = ({ name }: Pick<NamedModel, 'name'>): object => ({
+  id: name,
+  object: 'model',
+  created: 1677610602,
+  owned_by: 'openai',
+});
+
+/** No model falls back to another here, in any of the ways there are. */
+const WITHOUT_FALLBACKS = { metadata: { fallbacks: [] } };
+const FALLBACK_TYPES = new Set(['general', 'context_window', 'content_policy']);
+
+/** Anthropic's clients say so, and read a list of models in a form of their own. */
+const isForAnthropic = ({ headers }: HttpRequest): boolean => headers['anthropic-version'] !== undefined;
+
+function metadataOf({ search }: HttpRequest): object {
+  const query = new URLSearchParams(search);
+  if (query.get('include_metadata')?.toLowerCase() !== 'true') return {};
+  const type = query.get('fallback_type');
+  if (type === null || FALLBACK_TYPES.has(type)) return WITHOUT_FALLBACKS;
+  const message = `/models: Invalid value for parameter 'fallback_type': it must be one of 'general', 'context_window', 'content_policy'.`;
+  throw new InvalidInput(message, [{ path: ['query', 'fallback_type'], rule: 'value', message }]);
+}
+
+const withWildcards = ({ search }: HttpRequest): boolean =>
+  new URLSearchParams(search).get('return_wildcard_routes')?.toLowerCase() === 'true';
 
 /** The models that can be asked. */
 export const modelRoutes: readonly RouteRow[] = [
@@ -13,11 +41,15 @@ export const modelRoutes: readonly RouteRow[] = [
     surface: 'proxy',
     category: null,
     credential: 'required',
-    answers: [200, 401],
+    answers: [200, 400, 401],
     bodyLimit: 0,
-    parse: () => undefined,
+    parse: (request) => ({ withWildcards: withWildcards(request) }),
     run: listModels,
-    render: (names) => json({ object: 'list', data: names.map(modelObject) }),
+    render(models, request) {
+      if (isForAnthropic(request)) return messagesModelList(models, request);
+      const metadata = metadataOf(request);
+      return json({ object: 'list', data: models.map((model) => ({ ...modelObject(model), ...metadata })) });
+    },
   }),
   route({
     name: 'models.get',
@@ -30,6 +62,6 @@ export const modelRoutes: readonly RouteRow[] = [
     bodyLimit: 0,
     parse: ({ params }) => ({ id: params['*'] ?? '' }),
     run: getModel,
-    render: (id) => json(modelObject(id)),
+    render: (model, request) => json(isForAnthropic(request) ? messagesModel(model) : modelObject(model)),
   }),
 ];

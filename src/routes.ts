@@ -8,6 +8,7 @@ import { generateContentRoutes } from '../rest-shims/generate-content.ts';
 import { healthRoutes } from '../rest-shims/health.ts';
 import { ideRoutes } from '../rest-shims/ide.ts';
 import { inferenceRoutes } from '../rest-shims/inference.ts';
+import { messagesModelRoutes } from '../rest-shims/messages-models.ts';
 import { messagesRoutes } from '../rest-shims/messages.ts';
 import { metricsRoutes } from '../rest-shims/metrics.ts';
 import { keyRoutes } from '../rest-shims/keys.ts';
@@ -25,6 +26,7 @@ export const restRoutes: readonly RouteRow[] = [
   ...generateContentRoutes,
   ...generateContentModelRoutes,
   ...messagesRoutes,
+  ...messagesModelRoutes,
   ...fileRoutes,
   ...batchRoutes,
   ...realtimeRoutes,

@@ -152,6 +152,16 @@ describe.each(['native', 'translated'])('the official SDK with a model that is %
   });
 });
 
+it("Anthropic's SDK lists models page by page, and describes one", async () => {
+  const listed: Anthropic.ModelInfo[] = [];
+  for await (const model of anthropic.models.list({ limit: 1 })) listed.push(model);
+  expect(listed.map(({ type, id, display_name }) => [type, id, display_name])).toEqual(
+    ['native', 'translated', 'demo'].map((id) => ['model', id, id]),
+  );
+  expect(await anthropic.models.retrieve('translated')).toMatchObject({ type: 'model', id: 'translated' });
+  await expect(anthropic.models.retrieve('nothing')).rejects.toMatchObject({ status: 404 });
+});
+
 describe('the official SDK', () => {
   it('streams the demo model', async () => {
     const message = await anthropic.messages.stream(ask('demo', 'hello')).finalMessage();

@@ -48,6 +48,22 @@ describe('models.list', () => {
     });
   });
 
+  it('models.list 200: with what they fall back to, which is nothing', async () => {
+    const metadata = { fallbacks: [] };
+    const listed = ['assistant', 'team/a', 'demo'].map((id) => ({ ...model(id), metadata }));
+    for (const query of ['include_metadata=true', 'include_metadata=True&fallback_type=context_window'])
+      expect(await read(`/v1/models?${query}`)).toEqual({ status: 200, body: { object: 'list', data: listed } });
+  });
+
+  it('models.list 400: a way to fall back that there is not', async () => {
+    const message =
+      "/models: Invalid value for parameter 'fallback_type': it must be one of 'general', 'context_window', 'content_policy'.";
+    expect(await read('/v1/models?include_metadata=true&fallback_type=luck')).toEqual({
+      status: 400,
+      body: { error: { message, type: 'invalid_request_error', param: 'fallback_type', code: '400' } },
+    });
+  });
+
   it('models.list 401: a key nobody knows', async () => {
     expect((await read('/v1/models', unknownKey)).status).toBe(401);
   });

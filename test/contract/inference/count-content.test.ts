@@ -215,7 +215,7 @@ describe('content.model', () => {
   );
 
   it('content.model 404: one that is not there is like one that the key may not call', async () => {
-    const message = (name: string) => `The model "${name}" does not exist or you do not have access to it.`;
+    const message = (name: string) => `The model \`${name}\` does not exist or you do not have access to it.`;
     const key = { authorization: `Bearer ${await keyOf({ models: ['demo'] })}` };
     for (const [name, headers] of [
       ['nothing', {}],

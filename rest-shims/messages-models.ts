@@ -1,0 +1,89 @@
+import { getModel, listModels } from '../resolvers/models.ts';
+import { InvalidInput } from '../src/domain/errors.ts';
+import { type HttpAnswer, type HttpRequest, json, route, type RouteRow } from './route.ts';
+
+type NamedModel = ReturnType<typeof getModel>;
+
+/** As for other clients: a time that means nothing, the same for every model. */
+const CREATED_AT = '2023-02-28T18:56:42Z';
+/** Most models of a page. */
+const MOST = 1_000;
+
+/** A model as Anthropic's clients read one. */
+export function messagesModel({ name, entry }: NamedModel): object {
+  const limit = (said: string): number | null => {
+    const most = entry?.row[said];
+    return typeof most === 'number' ? most : null;
+  };
+  return {
+    type: 'model',
+    id: name,
+    display_name: name,
+    created_at: CREATED_AT,
+    max_input_tokens: limit('max_input_tokens'),
+    max_tokens: limit('max_output_tokens'),
+  };
+}
+
+function invalid(parameter: string, wanted: string): InvalidInput {
+  const message = `/models: Invalid value for parameter '${parameter}': it must be ${wanted}.`;
+  return new InvalidInput(message, [{ path: ['query', parameter], rule: 'value', message }]);
+}
+
+/** A page of models as Anthropic's clients read it: all of them where nothing is said. Throws InvalidInput. */
+export function messagesModelList(models: readonly NamedModel[], { search }: HttpRequest): HttpAnswer {
+  const query = new URLSearchParams(search);
+  const said = query.get('limit') ?? String(MOST);
+  if (!/^\d{1,4}$/.test(said) || Number(said) < 1 || Number(said) > MOST)
+    throw invalid('limit', `a whole number from 1 to ${MOST}`);
+  const limit = Number(said);
+  const placeOf = (parameter: string): number | null => {
+    const id = query.get(parameter);
+    if (id === null) return null;
+    const at = models.findIndex(({ name }) => name === id);
+    if (at === -1) throw invalid(parameter, 'the id of a model of the list');
+    return at;
+  };
+  const before = placeOf('before_id');
+  const after = placeOf('after_id');
+  const start = before === null ? (after ?? -1) + 1 : Math.max(0, before - limit);
+  const end = before ?? start + limit;
+  const page = models.slice(start, end);
+  return json({
+    data: page.map(messagesModel),
+    has_more: before === null ? end < models.length : start > 0,
+    first_id: page[0]?.name ?? null,
+    last_id: page.at(-1)?.name ?? null,
+  });
+}
+
+/** What the rows have in common. Not counted as activity: nothing is asked of a model. */
+const ROW = {
+  method: 'GET',
+  surface: 'anthropic',
+  category: null,
+  credential: 'required',
+  bodyLimit: 0,
+} as const satisfies Partial<RouteRow>;
+
+/** The models that can be asked, where only Anthropic's clients look. */
+export const messagesModelRoutes: readonly RouteRow[] = [
+  route({
+    ...ROW,
+    name: 'messages.models',
+    paths: ['/anthropic/v1/models'],
+    answers: [200, 400, 401],
+    parse: () => ({ withWildcards: false }),
+    run: listModels,
+    render: messagesModelList,
+  }),
+  route({
+    ...ROW,
+    name: 'messages.model',
+    paths: ['/anthropic/v1/models/*'],
+    answers: [200, 401, 404],
+    parse: ({ params }) => ({ id: params['*'] ?? '' }),
+    run: getModel,
+    render: (model) => json(messagesModel(model)),
+  }),
+];

@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+
+let app: TestApp;
+
+beforeAll(async () => {
+  const params = { api_base: 'http://127.0.0.1:9/v1', api_key: 'sk-up' };
+  app = await startApp({
+    config: {
+      model_list: [
+        { model_name: 'gpt', litellm_params: { ...params, model: 'openai/gpt-4o' } },
+        { model_name: 'unheard', litellm_params: { ...params, model: 'openai/unheard-of' } },
+        { model_name: 'team/a', litellm_params: { ...params, model: 'openai/gpt-4o' } },
+      ],
+    },
+  });
+});
+
+afterAll(() => app.stop());
+
+const model = (id: string, limits: object = {}) => ({
+  type: 'model',
+  id,
+  display_name: id,
+  created_at: '2023-02-28T18:56:42Z',
+  max_input_tokens: null,
+  max_tokens: null,
+  ...limits,
+});
+const KNOWN = { max_input_tokens: 128000, max_tokens: 16384 };
+const ALL = [model('gpt', KNOWN), model('unheard'), model('team/a', KNOWN), model('demo')];
+const VERSION = { 'anthropic-version': '2023-06-01' };
+
+async function read(path: string, headers: Record<string, string> = {}) {
+  const response = await app.call('GET', path, undefined, headers);
+  return { status: response.status, body: (await response.json()) as unknown };
+}
+
+const refusal = (status: number, type: string, message: unknown) => ({
+  status,
+  body: { type: 'error', error: { type, message } },
+});
+
+describe('messages.models', () => {
+  const page = (data: readonly { readonly id: string }[], hasMore: boolean) => ({
+    status: 200,
+    body: { data, has_more: hasMore, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null },
+  });
+
+  it.each([
+    ['/anthropic/v1/models', {}],
+    ['/v1/models', VERSION],
+    ['/models', VERSION],
+  ])('messages.models 200: all of them (%s)', async (path, headers) => {
+    expect(await read(path, headers)).toEqual(page(ALL, false));
+  });
+
+  it('messages.models 200: by the page, forwards and backwards', async () => {
+    const of = (query: string) => read(`/anthropic/v1/models?${query}`);
+    expect(await of('limit=3')).toEqual(page(ALL.slice(0, 3), true));
+    expect(await of('limit=3&after_id=team/a')).toEqual(page(ALL.slice(3), false));
+    expect(await of('limit=2&before_id=demo')).toEqual(page(ALL.slice(1, 3), true));
+    expect(await of('limit=9&before_id=team/a')).toEqual(page(ALL.slice(0, 2), false));
+    expect(await of('after_id=demo')).toEqual(page([], false));
+  });
+
+  it('messages.models 400: a page of no size, or that follows none', async () => {
+    const of = (parameter: string, wanted: string) =>
+      refusal(
+        400,
+        'invalid_request_error',
+        `/models: Invalid value for parameter '${parameter}': it must be ${wanted}.`,
+      );
+    for (const limit of ['0', '1001', 'x'])
+      expect(await read(`/anthropic/v1/models?limit=${limit}`)).toEqual(of('limit', 'a whole number from 1 to 1000'));
+    expect(await read('/anthropic/v1/models?after_id=x')).toEqual(of('after_id', 'the id of a model of the list'));
+  });
+
+  it('messages.models 401, messages.model 401: a key nobody knows', async () => {
+    for (const path of ['/anthropic/v1/models', '/anthropic/v1/models/gpt'])
+      expect(await read(path, { authorization: 'Bearer sk-nobody' })).toEqual(
+        refusal(
+          401,
+          'authentication_error',
+          expect.stringMatching(/^Authentication Error, Invalid proxy server token/),
+        ),
+      );
+  });
+});
+
+describe('messages.model', () => {
+  it.each([
+    ['/anthropic/v1/models/team/a', {}],
+    ['/v1/models/team%2Fa', VERSION],
+  ])('messages.model 200: one of them (%s)', async (path, headers) => {
+    expect(await read(path, headers)).toEqual({ status: 200, body: model('team/a', KNOWN) });
+  });
+
+  it('messages.model 404: one that is not there', async () => {
+    expect(await read('/anthropic/v1/models/nothing')).toEqual(
+      refusal(404, 'not_found_error', 'The model `nothing` does not exist or you do not have access to it.'),
+    );
+  });
+});
