@@ -1,48 +1,42 @@
+import { byPattern, type PayloadPattern } from '../../domain/traces/call-body.ts';
 import type { SpanPayload } from '../../domain/traces/span.ts';
 import { payloadText } from '../../domain/traces/span-rows.ts';
 
-/** Writes what `payloadText` does. */
+/** Writes a payload as a line of a body has it, see `call-body.ts`. */
 export type PayloadWriter = (payload: SpanPayload) => string;
 
 /** What JSON has nothing to escape in. */
 const PLAIN = /^[\w .:/-]*$/;
 const quoted = (value: string): string => (PLAIN.test(value) ? `"${value}"` : JSON.stringify(value));
 
+/** A pattern for payloads that are mostly as this one. It outlives its call, so `names` of that are left out of it. */
+export function patternOf(
+  { attributes, resourceAttributes }: SpanPayload,
+  names: readonly (string | null)[],
+): PayloadPattern {
+  const kept = Object.entries(attributes).map(([name, value]) => [name, names.includes(value) ? '' : value] as const);
+  return { attributes: Object.fromEntries(kept), resourceAttributes };
+}
+
 /**
- * A writer for payloads that are mostly as the first: of their text, only the values that differ are written anew. What
- * has other attributes, or anything that hangs on a span, is written as a whole.
+ * A writer that says of a payload only what is not as in the pattern. What has other attributes, or anything that hangs
+ * on a span, is written as a whole.
  */
-export function payloadsLike({ attributes, resourceAttributes }: SpanPayload): PayloadWriter {
+export function payloadsLike({ attributes, resourceAttributes }: PayloadPattern): PayloadWriter {
   const names = Object.keys(attributes);
   const values = Object.values(attributes);
-  const keys = names.map((name, at) => `${at === 0 ? '' : ','}${JSON.stringify(name)}:`);
-  const behind = `},${JSON.stringify(resourceAttributes)},[],[]]`;
-  /** The text of values that stand side by side, by the numbers of the first and of the one behind the last. */
-  const runs: string[][] = names.map(() => []);
-  const run = (from: number, to: number): string => {
-    const known = runs[from];
-    if (known === undefined || from === to) return '';
-    return (known[to] ??= keys
-      .slice(from, to)
-      .map((key, at) => key + JSON.stringify(values[from + at]))
-      .join(''));
-  };
 
   return (payload) => {
     if (payload.resourceAttributes !== resourceAttributes || payload.events.length > 0 || payload.links.length > 0)
       return payloadText(payload);
-    let text = `[${quoted(payload.input)},${quoted(payload.output)},{`;
+    let text = `${quoted(payload.input)},${quoted(payload.output)}`;
     let at = 0;
-    let from = 0;
     for (const name in payload.attributes) {
       if (name !== names[at]) return payloadText(payload);
       const value = payload.attributes[name] ?? '';
-      if (value !== values[at]) {
-        text += `${run(from, at)}${keys[at]}${quoted(value)}`;
-        from = at + 1;
-      }
+      if (value !== values[at]) text += `,${at},${quoted(value)}`;
       at += 1;
     }
-    return at === names.length ? text + run(from, at) + behind : payloadText(payload);
+    return at === names.length ? byPattern(text) : payloadText(payload);
   };
 }

@@ -1,13 +1,13 @@
 import type { CallRecord, KeptCall } from '../../domain/calls/call-record.ts';
 import type { Owner } from '../../domain/caller.ts';
 import type { SpendRow } from '../../domain/spend/spend-row.ts';
-import { lineOfCall } from '../../domain/traces/call-body.ts';
+import { lineOfCall, patternText } from '../../domain/traces/call-body.ts';
 import { amountText, storable } from '../../domain/storable.ts';
 import type { SpanHead } from '../../domain/traces/span.ts';
 import { spanRows } from '../../domain/traces/span-rows.ts';
 import { growSummary } from '../../domain/traces/trace.ts';
 import { ownerOf } from './call-owner.ts';
-import { payloadsLike, type PayloadWriter } from './call-payload.ts';
+import { patternOf, payloadsLike, type PayloadWriter } from './call-payload.ts';
 import { CALL_VALUES, type CallValue, CONSTANTS, type Extra, EXTRAS } from './call-columns.ts';
 import { SPAN_COLUMNS } from './span-rows.ts';
 import { storedRowOf } from './spend-rows.ts';
@@ -18,6 +18,8 @@ export interface CallProfile {
   readonly owner: Owner;
   /** JSON list, without its closing bracket. */
   readonly head: string;
+  /** What the payloads of its calls have alike, as `patternText` made it. */
+  readonly pattern: string;
 }
 
 /** A call that begins a trace of its own: its row without what its profile says, and its payload. */
@@ -125,14 +127,17 @@ export function createCallPacker(): (call: CallRecord, traceRef: string) => Pack
       profiles.clear();
       known = 0;
     }
+    const { id, callId, responseId, traceId, spanId } = call.spend;
+    const pattern = patternOf(call.span, [id, callId, responseId, traceId, spanId]);
     const sample = {
       owner: ownerOf(call.spend),
       head: headText(call, traceRef, extras),
+      pattern: patternText(pattern),
       extras,
       spend: call.spend,
       // Without what was asked and said: a profile stays for long, and with it a prompt would.
       span: { ...call.span, input: '', output: '' },
-      payloadText: payloadsLike(call.span),
+      payloadText: payloadsLike(pattern),
     };
     if (ofKey === undefined || ofKey.length >= MOST_OF_KEY) profiles.set(keyHash, [sample]);
     else ofKey.push(sample);
@@ -158,7 +163,7 @@ export function createCallPacker(): (call: CallRecord, traceRef: string) => Pack
         : `${usual},${text(spend.callId)},${text(span.inputPreview)},${usage?.cacheReadTokens ?? null},` +
           `${usage?.cacheWriteTokens ?? null},${usage?.reasoningTokens ?? null},${text(error?.code ?? null)},` +
           `${text(error?.message ?? null)},${text(span.error)}],`;
-    return { profile, row, payload: `${lineOfCall(spend.traceId, profile.payloadText(span))}\n` };
+    return { profile, row, payload: lineOfCall(spend.traceId, profile.payloadText(span)) };
   };
 }
 

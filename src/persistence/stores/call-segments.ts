@@ -3,6 +3,7 @@ import { constants, zstdCompress } from 'node:zlib';
 import { sql, type Kysely } from 'kysely';
 import type { KeptCall } from '../../domain/calls/call-record.ts';
 import type { SpendRow } from '../../domain/spend/spend-row.ts';
+import { lineOfPattern } from '../../domain/traces/call-body.ts';
 import type { SqlFlavour } from '../database.ts';
 import type { Tables } from '../tables.ts';
 import { joined, type SlabPlace } from '../text-slabs.ts';
@@ -23,7 +24,7 @@ export interface Segment {
   readonly calls: number;
   /** JSON list: for each profile what it says, the place of its first call in the body, and the rows of its calls. */
   readonly rows: Buffer;
-  /** Compressed payloads, in the order of the rows. */
+  /** Compressed payloads, in the order of the rows, behind what they have alike. */
   readonly body: Buffer;
   /** JSON list of keys and what they spent. */
   readonly totals: string;
@@ -61,10 +62,12 @@ async function segmentOf(calls: readonly PackedRoot[]): Promise<Segment> {
   const groups = Map.groupBy(calls, ({ profile }) => profile);
   const rows: Buffer[] = [];
   const payloads: SlabPlace[] = [];
-  for (const [{ head }, group] of groups) {
+  let patterns = '';
+  for (const [{ head, pattern }, group] of groups) {
+    patterns += lineOfPattern(payloads.length, pattern);
     rows.push(
       Buffer.from(`${payloads.length === 0 ? '[' : ','}${head},${payloads.length},[`),
-      bytesOf(group.map(({ row }) => row)),
+      ...piecesOf(group.map(({ row }) => row)),
       Buffer.from(']]'),
     );
     for (const { payload } of group) payloads.push(payload);
@@ -73,14 +76,16 @@ async function segmentOf(calls: readonly PackedRoot[]): Promise<Segment> {
   return {
     calls: calls.length,
     rows: Buffer.concat([...rows, Buffer.from(']')]),
-    body: await compress(bytesOf(payloads), ZSTD),
+    body: await compress(Buffer.concat([Buffer.from(patterns), ...piecesOf(payloads)]), ZSTD),
     totals: JSON.stringify(costs),
   };
 }
 
 /** What stands at these places, without what would part the last from a next one. */
-const bytesOf = (places: readonly SlabPlace[]): Buffer =>
-  Buffer.concat(joined(places).map(({ slab, start, end }) => slab.subarray(start, end))).subarray(0, -1);
+const piecesOf = (places: readonly SlabPlace[]): readonly Buffer[] => {
+  const pieces = joined(places);
+  return pieces.map(({ slab, start, end }, at) => slab.subarray(start, at === pieces.length - 1 ? end - 1 : end));
+};
 
 /** Stores a segment to be taken apart later. */
 export async function insertSegment(db: Kysely<Tables>, flavour: SqlFlavour, segment: Segment): Promise<void> {
