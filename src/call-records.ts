@@ -8,6 +8,10 @@ import { createWriteBehind, type WriteBehind } from './runtime/write-behind.ts';
 
 /** Calls of one commit at most: they are bytes by then, and few large commits cost less than many small ones. */
 const BATCH_CALLS = 4_000;
+/** Records that are made bytes at once: the first of them pays for code and memory that the processor has forgotten. */
+const BATCH_FRESH = 32;
+/** How long fewer than that gather. */
+const GATHER_MS = 5;
 
 /** What calls leave behind, on its way to wherever it is kept. */
 export interface CallRecords
@@ -94,7 +98,9 @@ export function createCallRecords({
   return {
     record(call) {
       // Its caller waits for an answer, and nobody for its record.
-      if (fresh.push(call) === 1) behindSends(keepFresh);
+      const gathered = fresh.push(call);
+      if (gathered === 1) setTimeout(keepFresh, GATHER_MS).unref();
+      else if (gathered === BATCH_FRESH) behindSends(keepFresh);
     },
     async flush() {
       keepFresh();
