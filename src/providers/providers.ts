@@ -5,6 +5,7 @@ import type { HttpClient } from '../domain/http.ts';
 import {
   CHAT_COMPLETIONS,
   COHERE_CHAT,
+  COMPLETIONS,
   CONVERSE,
   GENERATE_CONTENT,
   MESSAGES,
@@ -14,6 +15,7 @@ import {
 import type { SocketClient } from '../domain/realtime/sockets.ts';
 import { chatCompletionsOut } from '../wire/chat-completions/outbound.ts';
 import { COHERE_OUT } from '../wire/cohere-chat/native.ts';
+import { completionsOut } from '../wire/completions/outbound.ts';
 import { CONVERSE_OUT } from '../wire/converse/native.ts';
 import { GENERATE_CONTENT_OUT } from '../wire/generate-content/native.ts';
 import { messagesOut } from '../wire/messages/outbound.ts';
@@ -32,6 +34,7 @@ import { isAnthropics, vertex } from './gemini/vertex.ts';
 import { createHttpProvider } from './http-provider.ts';
 import { ollama } from './ollama/ollama.ts';
 import { compatibleProtocol } from './openai-compatible/openai-compatible.ts';
+import { differencesOf } from './openai-compatible/vendors.ts';
 import { compatibleRealtime } from './openai-compatible/realtime.ts';
 import { openRealtimeBy } from './realtime.ts';
 import { type TranslatedBy, translating } from './translating.ts';
@@ -53,6 +56,11 @@ const inMessages = ({ options }: Deployment): TranslatedBy => ({
   dialect: messagesOut({ maxTokens: Number(options['max_tokens'] ?? MAX_TOKENS) }),
 });
 
+const inTexts = ({ options }: Deployment): TranslatedBy => ({
+  endpoint: COMPLETIONS,
+  dialect: completionsOut({ maxTokens: options['max_tokens'] === undefined ? null : Number(options['max_tokens']) }),
+});
+
 /** What providers reach the world by. */
 interface ProviderTools {
   readonly http: HttpClient;
@@ -64,11 +72,12 @@ interface ProviderTools {
 export function createProviders({ http, sockets, googleTokens }: ProviderTools): readonly Provider[] {
   return [
     ...COMPATIBLE_NAMES.map((name): Provider => {
-      const compatible = translating(createHttpProvider(http, compatibleProtocol(name)), ({ apiBase, responses }) =>
-        responses === 'only'
-          ? { endpoint: RESPONSES, dialect: RESPONSES_OUT }
-          : { endpoint: CHAT_COMPLETIONS, dialect: name === 'openai' && isOpenAi(apiBase) ? OPENAI : COMPATIBLE },
-      );
+      const compatible = translating(createHttpProvider(http, compatibleProtocol(name)), (deployment) => {
+        if (deployment.responses === 'only') return { endpoint: RESPONSES, dialect: RESPONSES_OUT };
+        if (differencesOf(name).chats === false) return inTexts(deployment);
+        const dialect = name === 'openai' && isOpenAi(deployment.apiBase) ? OPENAI : COMPATIBLE;
+        return { endpoint: CHAT_COMPLETIONS, dialect };
+      });
       const realtime = compatibleRealtime(name);
       return realtime === null ? compatible : { ...compatible, openRealtime: openRealtimeBy(sockets, realtime) };
     }),

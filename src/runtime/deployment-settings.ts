@@ -105,10 +105,16 @@ function responsesOf(
   return useChatCompletions === false ? 'also' : undefined;
 }
 
+/** OpenAI's models that only go on with a text. */
+const TEXT_MODELS = /^(gpt-3\.5-turbo-instruct(-0914)?|babbage-002|davinci-002)$/;
+
 /** `openai/gpt-4o` names provider and upstream model; a bare name is an OpenAI-compatible one, or our own `demo`. */
 function providerOf(named: string): { readonly provider: string; readonly model: string } {
   const slash = named.indexOf('/');
-  if (slash === -1) return { provider: named === 'demo' ? 'demo' : 'openai', model: named };
+  if (slash === -1) {
+    const compatible = TEXT_MODELS.test(named) ? 'text-completion-openai' : 'openai';
+    return { provider: named === 'demo' ? 'demo' : compatible, model: named };
+  }
   return { provider: named.slice(0, slash), model: named.slice(slash + 1) };
 }
 

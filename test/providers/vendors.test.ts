@@ -89,7 +89,7 @@ describe('every vendor who speaks as OpenAI does', () => {
       const deployment = aDeployment({ provider: name });
       await expect(providerOf(name, nowhere).send(deployment, aModelRequest(CHAT), NEVER)).rejects.toThrow('nobody');
       expect(calls.at(-1)).toEqual({
-        url: `${COMPATIBLE_VENDORS[name].base}/chat/completions`,
+        url: `${COMPATIBLE_VENDORS[name].base}/${name === 'text-completion-openai' ? '' : 'chat/'}completions`,
         headers: { 'content-type': 'application/json', authorization: 'Bearer sk-upstream-credential' },
       });
     },

@@ -18,7 +18,7 @@ export function compatibleProtocol(name: CompatibleVendor): Protocol {
   const differences = differencesOf(name);
   const frame = openAiFrame(differences);
   const { base } = COMPATIBLE_VENDORS[name];
-  const { completions = true, modelName = (model: string) => model } = differences;
+  const { completions = true, chats = true, modelName = (model: string) => model } = differences;
   const addressOf = (deployment: Deployment, path: string, contentType?: string): Address => ({
     url: `${deployment.apiBase ?? base ?? ''}${path}`,
     headers: headersOf(deployment, differences, contentType),
@@ -31,7 +31,8 @@ export function compatibleProtocol(name: CompatibleVendor): Protocol {
     if (endpoint === RERANK && differences.reranks !== undefined) return differences.reranks.dialect;
     if (dialect === null) return frame;
     if (deployment.responses === 'only') return null;
-    return dialect === 'chat-completions' || (dialect === 'completions' && completions) ? frame : null;
+    const has = (dialect === 'chat-completions' && chats) || (dialect === 'completions' && completions);
+    return has ? frame : null;
   }
   function bodyOf(deployment: Deployment, request: ModelRequest, model: string): Uint8Array {
     const { endpoint, body } = request;

@@ -9,6 +9,8 @@ import type { RequestForm } from '../../wire/chat-completions/request.ts';
 export interface Differences extends RequestForm, AnswerForm {
   /** False where there is no endpoint for the text that follows a text; such calls become chats. */
   readonly completions?: boolean;
+  /** False where there is nothing else; chats become such calls. */
+  readonly chats?: false;
   /** Whether it keeps files and works off batches, in OpenAI's form. */
   readonly keepsFiles?: true;
   /** Whether there is OpenAI's Responses API, at the vendor's own address; elsewhere a deployment says so. */
@@ -24,16 +26,16 @@ export interface Differences extends RequestForm, AnswerForm {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-const OPENAI: Differences = {
+const OPENAI = {
   keepsFiles: true,
   hasResponses: true,
   headers: { 'openai-organization': 'organization' },
-};
+} as const satisfies Differences;
 
 /** A vendor without a row differs in nothing. */
 const DIFFERENCES: Readonly<Partial<Record<CompatibleVendor, Differences>>> = {
   openai: OPENAI,
-  'text-completion-openai': OPENAI,
+  'text-completion-openai': { headers: OPENAI.headers, keepsFiles: true, chats: false },
   // Refuses `stream_options` with 422, and ends every stream with its counts.
   mistral: { streamOptions: false, completions: false },
   codestral: { streamOptions: false, completions: false },

@@ -115,6 +115,8 @@ describe('the name of a model', () => {
     ['bedrock/us-east-1/anthropic.claude-x', 'bedrock', 'us-east-1/anthropic.claude-x'],
     ['azure/o_series/my-o3', 'azure', 'my-o3'],
     ['openai/converse/x', 'openai', 'converse/x'],
+    ['gpt-3.5-turbo-instruct', 'text-completion-openai', 'gpt-3.5-turbo-instruct'],
+    ['gpt-3.5-turbo', 'openai', 'gpt-3.5-turbo'],
   ])('is without words that only tell the reference how to call it: %s', (model, provider, upstreamModel) => {
     expect(deployment(model)).toMatchObject({ provider, upstreamModel });
   });

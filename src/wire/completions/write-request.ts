@@ -1,0 +1,81 @@
+import type { AssistantPart, Losses, NeutralChat, NeutralMessage, UserPart } from '../../domain/chat/neutral-chat.ts';
+import { effortOf } from '../../domain/chat/reasoning.ts';
+import type { RequestBody } from '../../domain/inference/askable.ts';
+import { given } from '../json/fields.ts';
+
+/** Most texts that may end an answer. */
+const MOST_STOPS = 4;
+/** Where the next turn of a conversation would begin, which a model that only goes on with a text would write as well. */
+const NEXT_TURN = '\nUser:';
+
+/** A chat as a request for the text that follows one. */
+export function writeCompletion(chat: NeutralChat, losses: Losses, { maxTokens }: CompletionForm): RequestBody {
+  noteWordless(chat, losses);
+  const texts = chat.messages.map((message, index) => textOf(message, `messages[${index}]`, losses));
+  const isConversation = chat.messages.filter(({ role }) => role !== 'system').length > 1;
+  const prompt = isConversation ? conversationOf(chat.messages, texts) : texts.join('\n\n');
+  const stop = isConversation && chat.stop.length < MOST_STOPS ? [...chat.stop, NEXT_TURN] : chat.stop;
+  return given({
+    model: chat.model,
+    prompt,
+    stream: chat.stream ? true : null,
+    stream_options: chat.stream ? { include_usage: true } : null,
+    max_tokens: chat.maxOutputTokens ?? maxTokens,
+    temperature: chat.temperature,
+    top_p: chat.topP,
+    stop: stop.length === 0 ? null : stop,
+    seed: chat.seed,
+    frequency_penalty: chat.frequencyPenalty,
+    presence_penalty: chat.presencePenalty,
+    user: chat.endUser,
+  });
+}
+
+export interface CompletionForm {
+  /** Tokens an answer may have where the caller does not say; null leaves it to the upstream. */
+  readonly maxTokens: number | null;
+}
+
+function noteWordless(chat: NeutralChat, losses: Losses): void {
+  const { toolChoice, outputForm, reasoning } = chat;
+  if (chat.topK !== null) losses.essential('top_k');
+  if (chat.tools.length > 0 && toolChoice?.mode !== 'none') losses.essential('tools');
+  if (toolChoice?.mode === 'required' || toolChoice?.mode === 'tool') losses.essential('tool_choice');
+  if (outputForm !== null && outputForm.form !== 'text') losses.essential('response_format');
+  const effort = reasoning === null ? null : effortOf(reasoning);
+  if (effort !== null && effort !== 'none') losses.essential('reasoning_effort');
+}
+
+/** Who speaks is said only where several do; the last line leaves the word to the model, or in the middle of its answer. */
+function conversationOf(messages: readonly NeutralMessage[], texts: readonly string[]): string {
+  const lines = messages.map(({ role }, index) => `${SPEAKERS[role]}${texts[index]}`);
+  return messages.at(-1)?.role === 'assistant' ? lines.join('\n\n') : [...lines, 'Assistant:'].join('\n\n');
+}
+
+const SPEAKERS: Readonly<Record<NeutralMessage['role'], string>> = {
+  system: '',
+  user: 'User: ',
+  assistant: 'Assistant: ',
+  tool: '',
+};
+
+function textOf(message: NeutralMessage, where: string, losses: Losses): string {
+  if (message.role === 'tool') {
+    losses.essential(where);
+    return '';
+  }
+  const texts = message.content.flatMap((part, index): readonly string[] => {
+    const at = `${where}.content[${index}]`;
+    if ('cached' in part && part.cached !== undefined) losses.hint(`${at}.cache_control`);
+    if (part.kind === 'text' || part.kind === 'refusal') return [part.text];
+    noteLeftOut(part, at, losses);
+    return [];
+  });
+  return texts.join(message.role === 'assistant' ? '' : '\n');
+}
+
+/** Thoughts were for the model that had them; everything else was meant to be seen. */
+function noteLeftOut({ kind }: UserPart | AssistantPart, at: string, losses: Losses): void {
+  if (kind === 'reasoning') losses.hint(at);
+  else losses.essential(at);
+}

@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  CHAT_COMPLETIONS,
+  COMPLETIONS,
+  type Endpoint,
+  MESSAGES,
+  RESPONSES,
+} from '../../src/domain/inference/endpoint.ts';
+import { aModelRequest } from '../support/chat.ts';
+import { jsonOf, startVendorServer, textOf, type VendorServer } from '../support/vendor-server.ts';
+
+let server: VendorServer;
+
+beforeAll(async () => {
+  server = await startVendorServer();
+});
+
+afterAll(() => server.stop());
+
+const HEAD = { id: 'cmpl-1', object: 'text_completion', created: 1, model: 'up-1' };
+const USAGE = { prompt_tokens: 5, completion_tokens: 7, total_tokens: 12 };
+const COUNTED = { inputTokens: 5, outputTokens: 7, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
+const choice = (text: string, finish_reason: string | null) => ({ text, index: 0, logprobs: null, finish_reason });
+const WHOLE = { ...HEAD, choices: [choice('Hi there', 'stop')], usage: USAGE };
+const STREAM = [
+  { ...HEAD, choices: [choice('Hi', null)] },
+  { ...HEAD, choices: [choice(' there', 'stop')] },
+  { ...HEAD, choices: [], usage: USAGE },
+].map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`);
+
+/** Callers of three dialects, and where the words stand in their answers. */
+const CALLERS: readonly (readonly [string, Endpoint, object, object])[] = [
+  [
+    'chat completions',
+    CHAT_COMPLETIONS,
+    { messages: [{ role: 'user', content: 'Say hi' }] },
+    {
+      object: 'chat.completion',
+      model: 'm',
+      choices: [{ index: 0, message: { role: 'assistant', content: 'Hi there' }, finish_reason: 'stop' }],
+      usage: USAGE,
+    },
+  ],
+  [
+    'messages',
+    MESSAGES,
+    { messages: [{ role: 'user', content: 'Say hi' }], max_tokens: 9 },
+    {
+      type: 'message',
+      content: [{ type: 'text', text: 'Hi there' }],
+      stop_reason: 'end_turn',
+      usage: { input_tokens: 5, output_tokens: 7 },
+    },
+  ],
+  [
+    'responses',
+    RESPONSES,
+    { input: 'Say hi' },
+    { object: 'response', status: 'completed', usage: { input_tokens: 5, output_tokens: 7, total_tokens: 12 } },
+  ],
+];
+
+const here = (more: object = {}) => server.here('text-completion-openai', more);
+const asking = (endpoint: Endpoint, body: object, stream = false) =>
+  aModelRequest({ model: 'm', ...body, ...(stream ? { stream } : {}) }, { endpoint, stream, includeUsage: stream });
+
+describe('a model that only goes on with a text', () => {
+  it.each(CALLERS)('answers callers of %s', async (_name, endpoint, body, answer) => {
+    server.answering(WHOLE);
+    const exchange = await server.send(here(), asking(endpoint, body));
+    expect(await jsonOf(exchange)).toMatchObject(answer);
+    expect(exchange.outcome()).toMatchObject({ usage: COUNTED, finishReason: 'stop' });
+    const { path, body: sent } = server.lastReceived();
+    expect([path, JSON.parse(sent)]).toEqual([
+      '/completions',
+      { model: 'up-1', prompt: 'Say hi', ...(endpoint === MESSAGES ? { max_tokens: 9 } : {}) },
+    ]);
+  });
+
+  it.each(CALLERS)('streams to callers of %s', async (_name, endpoint, body) => {
+    server.answering(`${STREAM.join('')}data: [DONE]\n\n`, 200, 'text/event-stream');
+    const exchange = await server.send(here(), asking(endpoint, body, true));
+    const text = await textOf(exchange);
+    expect([text.includes('"Hi"'), text.includes('" there"')]).toEqual([true, true]);
+    expect(JSON.parse(server.lastReceived().body)).toMatchObject({ stream_options: { include_usage: true } });
+    expect(exchange.outcome()).toMatchObject({ usage: COUNTED, finishReason: 'stop' });
+  });
+
+  it('answers completions in their own bytes', async () => {
+    server.answering(WHOLE);
+    const exchange = await server.send(here(), asking(COMPLETIONS, { prompt: ['a', 'b'], best_of: 2 }));
+    expect(await jsonOf(exchange)).toEqual({ ...WHOLE, model: 'm' });
+    expect(JSON.parse(server.lastReceived().body)).toEqual({ model: 'up-1', prompt: ['a', 'b'], best_of: 2 });
+  });
+
+  it('takes the limit of its deployment', async () => {
+    server.answering(WHOLE);
+    await server.send(here({ options: { max_tokens: '300' } }), asking(CHAT_COMPLETIONS, CALLERS[0]?.[2] ?? {}));
+    expect(JSON.parse(server.lastReceived().body)).toMatchObject({ max_tokens: 300 });
+  });
+
+  it('refuses what it has no words for, or leaves it out where that is allowed', async () => {
+    const calls = server.faults.received.length;
+    const tools = [{ type: 'function', function: { name: 'a', parameters: {} } }];
+    const body = { messages: [{ role: 'user', content: 'Say hi' }], tools };
+    await expect(server.send(here(), asking(CHAT_COMPLETIONS, body))).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+      message:
+        '/chat/completions: The provider of the model "m" (text-completion-openai) has nothing like \'tools\'. Leave it out, or set drop_params to have that done.',
+    });
+    expect(server.faults.received.length).toBe(calls);
+    server.answering(WHOLE);
+    const exchange = await server.send(here({ dropParams: true }), asking(CHAT_COMPLETIONS, body));
+    expect(exchange.dropped).toEqual(['tools']);
+  });
+});
