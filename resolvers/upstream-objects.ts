@@ -2,8 +2,9 @@ import { mayRead, ownerOf, visibilityOf } from '../src/domain/caller.ts';
 import { collect } from '../src/domain/bytes.ts';
 import type { ModelRequest } from '../src/domain/chat/chat.ts';
 import { NotFound, UpstreamFailed } from '../src/domain/errors.ts';
-import { type ObjectAction, OBJECT_PATHS } from '../src/domain/upstream-objects/object-action.ts';
-import { batchUseOf } from '../src/domain/upstream-objects/batch-use.ts';
+import { batchUseOf, endOf, type ModelUse } from '../src/domain/upstream-objects/batch-use.ts';
+import { type ObjectAction, OBJECT_PATHS, READ_FILE } from '../src/domain/upstream-objects/object-action.ts';
+import { outputUseOf } from '../src/domain/upstream-objects/output-use.ts';
 import type { PassBody } from '../src/domain/upstream-objects/pass-through.ts';
 import {
   filesOf,
@@ -205,16 +206,47 @@ export async function listObjects(scope: Scope, page: ObjectPage, get: ObjectAct
 
 /**
  * Remembers how an upstream shows an object now. A batch that has ended since it was last seen is booked, where its
- * upstream says what it used.
+ * upstream says what it used, or its output does. While that cannot be read, it counts as not seen yet.
  */
 export async function showNow(scope: Within, object: UpstreamObject, shown: ShownObject): Promise<void> {
   const { stores, objects, clock } = scope.platform;
   const { id, kind, owner, createdAt } = object;
   const deployment = objects.deployment(object.deploymentId);
-  const hasEnded = kind === 'batch' && mayChange(kind, object.shown) && !mayChange(kind, shown);
-  const use = hasEnded && deployment !== null ? batchUseOf(shown, clock.now()) : null;
-  if (use !== null && deployment !== null) objects.bookBatch({ ...use, id, owner, createdAt, deployment });
+  if (deployment !== null && kind === 'batch' && mayChange(kind, object.shown) && !mayChange(kind, shown)) {
+    const uses = await usesOf(scope, object, shown);
+    if (uses === 'unread') return;
+    if (uses.length > 0)
+      objects.bookBatch({ id, owner, createdAt, deployment, uses, endedAt: endOf(shown, clock.now()) });
+  }
   await stores.upstreamObjects.show(id, shown);
+}
+
+/** What a batch that has ended used; nothing where nobody says. */
+async function usesOf(
+  scope: Within,
+  object: UpstreamObject,
+  shown: ShownObject,
+): Promise<readonly ModelUse[] | 'unread'> {
+  const summed = batchUseOf(shown);
+  if (summed !== null) return [summed];
+  const { output_file_id: fileId } = filesOf(shown);
+  if (fileId === undefined) return [];
+  const asked = { action: READ_FILE, place: placeOf(scope, object), tail: `/${encodeURIComponent(fileId)}/content` };
+  try {
+    const call = await pass(scope, asked, { callId: null, parent: null });
+    try {
+      const uses = await outputUseOf(call.exchange.bytes);
+      call.settle('completed');
+      return uses ?? [];
+    } catch (failure) {
+      call.settle('failed', failure instanceof Error ? failure : undefined);
+      throw failure;
+    }
+  } catch (failure) {
+    scope.signal.throwIfAborted();
+    // It is gone, and what was in it is not known any more.
+    return failure instanceof UpstreamFailed && failure.upstreamStatus === 404 ? [] : 'unread';
+  }
 }
 
 /** How an object is now; as it was last seen when the upstream does not say. */

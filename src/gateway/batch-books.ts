@@ -4,8 +4,8 @@ import { type PriceRow, tokenPricesOf } from '../domain/catalog/prices.ts';
 import type { Usage } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
 import { entryFor } from '../domain/deployments/priced-by.ts';
-import { type Rate, rateFrom, type Usd } from '../domain/money.ts';
-import type { EndedBatch } from '../domain/upstream-objects/batch-use.ts';
+import { addUsd, type Rate, rateFrom, type Usd, ZERO_USD } from '../domain/money.ts';
+import { addUsage, type EndedBatch } from '../domain/upstream-objects/batch-use.ts';
 import type { CallTools } from './call.ts';
 import { costOf } from './price.ts';
 import { recordOf } from './record.ts';
@@ -13,6 +13,14 @@ import { isSameUpstream } from './route.ts';
 
 /** Batches of which this process remembers that they are booked; the store knows of all. */
 const BOOKED_LIMIT = 10_000;
+
+const NOTHING: Usage = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: 0,
+};
 
 const half = (rate: Rate | null): Rate | null => (rate === null ? null : ((rate / 2n) as Rate));
 
@@ -37,11 +45,17 @@ function batchCostOf(row: PriceRow, usage: Usage): Usd | null {
 }
 
 /** The deployment whose price holds: that of the model the batch names, at the same account. */
-function pricedAs({ deployment, model }: EndedBatch, deployments: readonly Deployment[]): Deployment {
+function pricedAs(deployment: Deployment, model: string | null, deployments: readonly Deployment[]): Deployment {
   // Upstreams name the version of a model that did it.
   if (model === null || model.startsWith(deployment.upstreamModel)) return deployment;
   const named = deployments.find((one) => one.upstreamModel === model && isSameUpstream(one, deployment));
-  return named ?? { ...deployment, upstreamModel: model, modelGroup: model, baseModel: null, priceOverrides: {} };
+  if (named !== undefined) return named;
+  const { modelGroup, baseModel, priceOverrides } = deployment;
+  const other = { ...deployment, upstreamModel: model, baseModel: null, priceOverrides: {} };
+  if (deployment.provider !== 'azure') return { ...other, modelGroup: model };
+  // What its owner calls a deployment there says nothing of the model in it.
+  const isPriced = baseModel !== null || Object.keys(priceOverrides).length > 0;
+  return isPriced ? deployment : { ...other, modelGroup };
 }
 
 /** Books a batch that has ended, under its owner: one row however often, because everything in it follows from the batch. */
@@ -56,9 +70,19 @@ export function createBatchBooks(
     if (booked.has(batch.id)) return;
     if (booked.size >= BOOKED_LIMIT) booked.clear();
     booked.add(batch.id);
-    const { id, owner, usage, createdAt, endedAt } = batch;
-    const deployment = pricedAs(batch, deployments);
-    const cost = batchCostOf({ ...entryFor(deployment, catalog())?.row, ...deployment.priceOverrides }, usage);
+    const { id, owner, uses, createdAt, endedAt } = batch;
+    const prices = catalog();
+    const done = uses.map(({ model, usage }) => {
+      const deployment = pricedAs(batch.deployment, model, deployments);
+      return {
+        deployment,
+        cost: batchCostOf({ ...entryFor(deployment, prices)?.row, ...deployment.priceOverrides }, usage),
+      };
+    });
+    const usage = uses.map((one) => one.usage).reduce(addUsage, NOTHING);
+    const costs = done.flatMap((one) => (one.cost === null ? [] : [one.cost]));
+    const cost = costs.length === done.length ? costs.reduce(addUsd, ZERO_USD) : null;
+    const deployment = done[0]?.deployment ?? batch.deployment;
     const teamId = owner.teamId === '' ? null : owner.teamId;
     const caller: Caller = { role: 'internal_user', keyHash: owner.keyHash, key: null, teamId, userId: null };
     const traceId = id.replace(/^batch_/, '');
@@ -80,7 +104,14 @@ export function createBatchBooks(
         startedAt: createdAt,
         durationMs: Math.max(0, endedAt.getTime() - createdAt.getTime()),
         firstByteMs: null,
-        outcome: { responseId: id, responseModel: batch.model, finishReason: null, usage, failure: null, text: null },
+        outcome: {
+          responseId: id,
+          responseModel: uses[0]?.model ?? null,
+          finishReason: null,
+          usage,
+          failure: null,
+          text: null,
+        },
         cost,
         end: 'completed',
         failure: null,

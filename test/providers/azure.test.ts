@@ -9,6 +9,7 @@ import {
   TRANSCRIPTIONS,
 } from '../../src/domain/inference/endpoint.ts';
 import { Secret } from '../../src/domain/secret.ts';
+import { READ_FILE } from '../../src/domain/upstream-objects/object-action.ts';
 import { readForm } from '../../src/wire/multipart/form.ts';
 import { aModelRequest } from '../support/chat.ts';
 import { CHAT, failureOf, jsonOf, textOf, startVendorServer, type VendorServer } from '../support/vendor-server.ts';
@@ -59,6 +60,29 @@ describe('Azure OpenAI', () => {
     ['/openai/deployments/d', {}, '/openai/deployments/d/chat/completions?api-version=2024-10-21'],
   ])('is called at the address it has: %s %j', async (base, options, path) => {
     expect((await called({ apiBase: `${server.faults.url}${base}`, options })).path).toBe(path);
+  });
+
+  it.each([
+    ['', {}, '/files/f/content', '/openai/files/f/content?api-version=2024-10-21'],
+    ['', { api_version: '2025-03-01-preview' }, '/batches', '/openai/batches?api-version=2025-03-01-preview'],
+    ['/openai/deployments/d', {}, '/files/f', '/openai/files/f?api-version=2024-10-21'],
+    ['/openai/v1', {}, '/files/f', '/openai/v1/files/f'],
+    ['', { api_version: 'preview' }, '/files/f', '/openai/v1/files/f?api-version=preview'],
+    ['', {}, '/responses/r/input_items?limit=2', '/openai/responses/r/input_items?limit=2&api-version=2024-10-21'],
+  ] as const)('what it keeps is beside its deployments: %s %j %s', async (base, options, path, asked) => {
+    server.answering('line', 200, 'application/octet-stream');
+    const deployment = server.here('azure', { apiBase: `${server.faults.url}${base}`, options });
+    const request = {
+      action: READ_FILE,
+      model: 'm',
+      path,
+      body: { kind: 'none' },
+      callId: null,
+      parent: null,
+    } as const;
+    expect(await textOf(await server.pass(deployment, request))).toBe('line');
+    const received = server.lastReceived();
+    expect([received.method, received.path, received.headers['api-key']]).toEqual(['GET', asked, 'the-key']);
   });
 
   it('takes pictures in JSON and recordings as forms, each at the path of its deployment', async () => {

@@ -3,6 +3,7 @@ import type { Exchange, ModelRequest } from '../../src/domain/chat/chat.ts';
 import type { Deployment, Provider } from '../../src/domain/chat/provider.ts';
 import { UpstreamFailed } from '../../src/domain/errors.ts';
 import { Secret } from '../../src/domain/secret.ts';
+import type { PassThrough } from '../../src/domain/upstream-objects/pass-through.ts';
 import { createProviders } from '../../src/providers/providers.ts';
 import { createGoogleTokens } from '../../src/runtime/google-tokens.ts';
 import { createHttpClient } from '../../src/runtime/http-client.ts';
@@ -22,6 +23,8 @@ export interface VendorServer {
   answering(body: object | string, status?: number, type?: string): void;
   lastReceived(): FaultServer['received'][number];
   send(deployment: Deployment, request?: ModelRequest): Promise<Exchange>;
+  /** Hands on a call about something that is kept. */
+  pass(deployment: Deployment, request: PassThrough): Promise<Exchange>;
   stop(): Promise<void>;
 }
 
@@ -53,6 +56,11 @@ export async function startVendorServer(): Promise<VendorServer> {
     },
     send: (deployment, request = aModelRequest(CHAT)) =>
       providerOf(deployment.provider).send(deployment, request, NEVER),
+    async pass(deployment, request) {
+      const { pass } = providerOf(deployment.provider);
+      if (!pass) throw new Error(`${deployment.provider} keeps nothing`);
+      return await pass(deployment, request, NEVER);
+    },
     async stop() {
       await http.close();
       await faults.stop();

@@ -3,16 +3,18 @@ import type { Usage } from '../chat/chat.ts';
 import type { Deployment } from '../chat/provider.ts';
 import type { ShownObject } from './upstream-object.ts';
 
-/** What a batch has used, as its upstream sums it up once it has ended. */
-export interface BatchUse {
+/** What was used of one model. */
+export interface ModelUse {
   /** The upstream's name of the model; null where it names none. */
   readonly model: string | null;
   readonly usage: Usage;
-  readonly endedAt: Date;
 }
 
 /** A batch that has ended: what it used, whose it is, and where it was worked off. */
-export interface EndedBatch extends BatchUse {
+export interface EndedBatch {
+  /** By model; at least one. */
+  readonly uses: readonly ModelUse[];
+  readonly endedAt: Date;
   /** Our id of it. */
   readonly id: string;
   readonly owner: Owner;
@@ -22,22 +24,27 @@ export interface EndedBatch extends BatchUse {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const fieldsOf = (value: unknown): Fields => (typeof value === 'object' && value !== null ? { ...value } : {});
+export const fieldsOf = (value: unknown): Fields => (typeof value === 'object' && value !== null ? { ...value } : {});
 
-const countOf = (value: unknown): number | null =>
+export const countOf = (value: unknown): number | null =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
 
 /** When it ended, by how it did. */
 const ENDS = ['completed_at', 'failed_at', 'expired_at', 'cancelled_at'] as const;
 
-/** What a batch that has ended used; null where its upstream does not say. `now` is when that was seen. */
-export function batchUseOf(shown: ShownObject, now: Date): BatchUse | null {
+/** When a batch ended; `now`, when that was seen, where it does not say. */
+export function endOf(shown: ShownObject, now: Date): Date {
+  const ended = ENDS.map((member) => countOf(shown[member])).find((at) => at !== null) ?? null;
+  return ended === null ? now : new Date(ended * 1_000);
+}
+
+/** What a batch that has ended used, as its upstream sums it up; null where it does not. */
+export function batchUseOf(shown: ShownObject): ModelUse | null {
   const usage = fieldsOf(shown['usage']);
   const inputTokens = countOf(usage['input_tokens']);
   const outputTokens = countOf(usage['output_tokens']);
   if (inputTokens === null || outputTokens === null || inputTokens + outputTokens === 0) return null;
   const { model } = shown;
-  const ended = ENDS.map((member) => countOf(shown[member])).find((at) => at !== null) ?? null;
   return {
     model: typeof model === 'string' && model !== '' ? model : null,
     usage: {
@@ -47,6 +54,13 @@ export function batchUseOf(shown: ShownObject, now: Date): BatchUse | null {
       cacheWriteTokens: 0,
       reasoningTokens: countOf(fieldsOf(usage['output_tokens_details'])['reasoning_tokens']) ?? 0,
     },
-    endedAt: ended === null ? now : new Date(ended * 1_000),
   };
 }
+
+export const addUsage = (left: Usage, right: Usage): Usage => ({
+  inputTokens: left.inputTokens + right.inputTokens,
+  outputTokens: left.outputTokens + right.outputTokens,
+  cacheReadTokens: left.cacheReadTokens + right.cacheReadTokens,
+  cacheWriteTokens: left.cacheWriteTokens + right.cacheWriteTokens,
+  reasoningTokens: left.reasoningTokens + right.reasoningTokens,
+});

@@ -32,6 +32,7 @@ export const azure: Protocol = {
       ...carried(deployment, request, model),
     };
   },
+  keeps: (deployment, path) => ({ url: addressOf(deployment, null, { path }), headers: identityOf(deployment) }),
 };
 
 /** Models of other makers that Azure hosts. */
@@ -74,18 +75,26 @@ function dialectOf(endpoint: Endpoint, { provider, upstreamModel, responses }: D
   return ROUTER.test(upstreamModel) ? ROUTER_FRAME : FRAME;
 }
 
-/** The address of an endpoint. The older interface names the deployment in the path, the newer one in the body. */
-function addressOf({ apiBase, options }: Deployment, model: string, { path }: Endpoint): string {
-  const base = apiBase ?? '';
+/**
+ * The address of an endpoint. The older interface names the deployment in the path, the newer one in the body; what belongs to
+ * the whole account (`model` is null) is beside its deployments.
+ */
+function addressOf({ apiBase, options }: Deployment, model: string | null, { path }: Pick<Endpoint, 'path'>): string {
+  const isOfAccount = model === null || path.startsWith('/responses');
+  const base = isOfAccount ? (apiBase ?? '').replace(/\/openai\/deployments\/.*$/, '') : (apiBase ?? '');
   const version = options['api_version'];
-  const suffix = version === undefined || version === 'v1' ? '' : `?api-version=${encodeURIComponent(version)}`;
-  if (base.endsWith('/openai/v1')) return `${base}${path}${suffix}`;
-  if (version !== undefined && UNVERSIONED.has(version)) return `${base}/openai/v1${path}${suffix}`;
-  const versioned = `${path}?api-version=${encodeURIComponent(version ?? API_VERSION)}`;
-  if (path.startsWith('/responses')) return `${base}/openai${versioned}`;
+  const unversioned = version === undefined || version === 'v1' ? path : withVersion(path, version);
+  if (base.endsWith('/openai/v1')) return `${base}${unversioned}`;
+  if (version !== undefined && UNVERSIONED.has(version)) return `${base}/openai/v1${unversioned}`;
+  const versioned = withVersion(path, version ?? API_VERSION);
+  if (isOfAccount) return `${base}/openai${versioned}`;
   if (base.includes('/openai/deployments/')) return `${base}${versioned}`;
   return `${base}/openai/deployments/${encodeURIComponent(model)}${versioned}`;
 }
+
+/** Paths of what is kept may come with a query. */
+const withVersion = (path: string, version: string): string =>
+  `${path}${path.includes('?') ? '&' : '?'}api-version=${encodeURIComponent(version)}`;
 
 const headersOf = (deployment: Deployment, contentType = 'application/json'): Readonly<Record<string, string>> => ({
   'content-type': contentType,

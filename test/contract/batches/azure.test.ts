@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+import { answerOf, formOf, lineFor, newKey, send } from '../files/keeping.ts';
+import { left } from '../inference/left.ts';
+
+/** An account at Azure, which keeps what it is given and says of no batch what it used. */
+let azure: FaultServer;
+let app: TestApp;
+/** How it shows a batch, and how it answers for the content of a file. */
+let batch: object;
+let output: { readonly status: number; readonly body: string };
+
+const VERSION = 'api-version=2025-03-01-preview';
+const RUNNING = { status: 'in_progress' };
+const ENDED = { status: 'completed', completed_at: 1_800_000_000, output_file_id: 'file-out' };
+
+beforeAll(async () => {
+  azure = await startFaultServer();
+  azure.answer((response, _socket, { path, body }) => {
+    const [, , kind = '', id = `${kind}-${azure.received.length}`, more] = (path.split('?')[0] ?? '').split('/');
+    response.statusCode = more === 'content' ? output.status : 201;
+    response.setHeader('content-type', 'application/json');
+    if (more === 'content') return response.end(output.body);
+    if (kind === 'files') return response.end(JSON.stringify({ id, object: 'file', purpose: 'batch', filename: 'a' }));
+    const asked = (body === '' ? {} : JSON.parse(body)) as object;
+    return response.end(JSON.stringify({ id, object: 'batch', input_file_id: 'files-1', ...asked, ...batch }));
+  });
+  const params = { api_base: azure.url, api_key: 'azure-key', api_version: '2025-03-01-preview' };
+  const deployment = (model_name: string, more: object) => ({
+    model_name,
+    litellm_params: { model: `azure/${model_name}-dep`, ...params, ...more },
+  });
+  app = await startApp({
+    config: {
+      model_list: [
+        deployment('priced', { input_cost_per_token: 0.5, output_cost_per_token: 1 }),
+        deployment('unpriced', {}),
+      ],
+    },
+  });
+});
+
+beforeEach(() => {
+  batch = RUNNING;
+  output = { status: 200, body: '' };
+});
+
+afterAll(async () => {
+  await app.stop();
+  await azure.stop();
+});
+
+const answered = (prompt_tokens: number, completion_tokens: number): string =>
+  JSON.stringify({
+    custom_id: '1',
+    response: { status_code: 200, body: { model: 'gpt-4o-2099', usage: { prompt_tokens, completion_tokens } } },
+  });
+
+async function aBatch(model: string, key = app.adminKey): Promise<string> {
+  const form = formOf({ purpose: 'batch' }, `${lineFor(model)}\n`);
+  const file = (await (await send(app, 'POST', '/v1/files', { key, body: form })).json()) as { id: string };
+  const body = JSON.stringify({ input_file_id: file.id, endpoint: '/chat/completions', completion_window: '24h' });
+  return ((await (await send(app, 'POST', '/v1/batches', { key, body })).json()) as { id: string }).id;
+}
+
+const look = (id: string) => send(app, 'GET', `/v1/batches/${id}`);
+const traceOf = (id: string) => id.replace('batch_', '');
+
+describe('batches at Azure', () => {
+  it('batches.create 200: files and batches are kept there, under its version, by its key and its names', async () => {
+    const key = await newKey(app, {});
+    const before = azure.received.length;
+    const id = await aBatch('priced', key);
+    expect(id).toMatch(/^batch_[0-9a-f]{32}$/);
+    const [uploaded, begun] = azure.received.slice(before);
+    expect([uploaded?.method, uploaded?.path, uploaded?.headers['api-key']]).toEqual([
+      'POST',
+      `/openai/files?${VERSION}`,
+      'azure-key',
+    ]);
+    expect(uploaded?.body).toContain('"model":"priced-dep"');
+    expect([begun?.method, begun?.path, begun?.headers['api-key']]).toEqual([
+      'POST',
+      `/openai/batches?${VERSION}`,
+      'azure-key',
+    ]);
+    expect(JSON.parse(begun?.body ?? '')).toMatchObject({ input_file_id: expect.stringMatching(/^files-/) });
+    const stranger = await newKey(app, {});
+    expect((await send(app, 'GET', `/v1/batches/${id}`, { key: stranger })).status).toBe(404);
+    expect((await send(app, 'POST', `/v1/batches/${id}/cancel`, { key })).status).toBe(200);
+    expect(azure.received.at(-1)?.path).toMatch(/^\/openai\/batches\/batches-\d+\/cancel\?api-version=/);
+  });
+});
+
+describe('batches.get 200: a batch whose upstream does not say what it used', () => {
+  it('is booked by its output', async () => {
+    const id = await aBatch('priced');
+    [batch, output] = [ENDED, { status: 200, body: `${answered(4, 2)}\n${answered(6, 4)}\n` }];
+    const shown = await answerOf(await look(id));
+    expect(shown).toMatchObject([200, { id, status: 'completed', output_file_id: expect.stringMatching(/^file-/) }]);
+    expect(azure.received.at(-1)?.path).toBe(`/openai/files/file-out/content?${VERSION}`);
+    await look(id);
+    // Ten at 0.25, six at 0.5.
+    expect(await left(app, traceOf(id))).toMatchObject([
+      {
+        name: 'batches.end priced',
+        spendRow: { model: 'priced-dep', costUsd: '5.5', usage: { inputTokens: 10, outputTokens: 6 } },
+      },
+    ]);
+  });
+
+  it('is booked without a price where there is none', async () => {
+    const id = await aBatch('unpriced');
+    [batch, output] = [ENDED, { status: 200, body: answered(4, 2) }];
+    await look(id);
+    expect(await left(app, traceOf(id))).toMatchObject([
+      { name: 'batches.end unpriced', spendRow: { model: 'gpt-4o-2099', costUsd: null } },
+    ]);
+  });
+
+  it('is booked once its output can be read', async () => {
+    const id = await aBatch('priced');
+    [batch, output] = [ENDED, { status: 503, body: '{"error":{"message":"later"}}' }];
+    expect(await answerOf(await look(id))).toMatchObject([200, { status: 'completed' }]);
+    expect((await app.call('GET', `/v1/traces/${traceOf(id)}`)).status).toBe(404);
+    output = { status: 200, body: answered(4, 2) };
+    await look(id);
+    expect(await left(app, traceOf(id))).toMatchObject([{ spendRow: { costUsd: '2' } }]);
+  });
+
+  it.each([
+    ['its output does not say', 200, '{"custom_id":"1","response":{"status_code":200,"body":{}}}'],
+    ['its output is gone', 404, '{}'],
+  ])('is not booked where %s, nor looked at again', async (_why, status, body) => {
+    const id = await aBatch('priced');
+    [batch, output] = [ENDED, { status, body }];
+    await look(id);
+    const reads = () => azure.received.filter(({ path }) => path.includes('/content')).length;
+    const before = reads();
+    await look(id);
+    expect(reads()).toBe(before);
+    expect((await app.call('GET', `/v1/traces/${traceOf(id)}`)).status).toBe(404);
+  });
+});

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { bytesOf } from '../../../src/domain/bytes.ts';
+import { outputUseOf } from '../../../src/domain/upstream-objects/output-use.ts';
+import { fedStream } from '../../support/byte-streams.ts';
+
+const line = (body: unknown, status_code = 200): string =>
+  JSON.stringify({ id: 'r', custom_id: 'ü', response: { status_code, request_id: 'q', body }, error: null });
+const chat = (prompt_tokens: number, completion_tokens: number, model = 'm-1') =>
+  line({ model, usage: { prompt_tokens, completion_tokens, prompt_tokens_details: { cached_tokens: 1 } } });
+const FAILED = JSON.stringify({ id: 'r', custom_id: '2', response: null, error: { code: 'batch_expired' } });
+const use = (
+  model: string | null,
+  ...[inputTokens, outputTokens, cacheReadTokens = 0, reasoningTokens = 0]: number[]
+) => ({
+  model,
+  usage: { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens: 0, reasoningTokens },
+});
+
+const read = (text: string) => outputUseOf(bytesOf(Buffer.from(text)));
+
+describe('what the output of a batch says that it used', () => {
+  it.each([
+    ['nothing', '', []],
+    ['one answer', chat(3, 2), [use('m-1', 3, 2, 1)]],
+    [
+      'answers of two models',
+      [chat(3, 2), chat(5, 1, 'm-2'), chat(4, 4), ''].join('\n'),
+      [use('m-1', 7, 6, 2), use('m-2', 5, 1, 1)],
+    ],
+    [
+      'refused and expired calls used nothing',
+      [chat(3, 2), line({ error: {} }, 400), FAILED].join('\n'),
+      [use('m-1', 3, 2, 1)],
+    ],
+    ['vectors', line({ model: 'e', usage: { prompt_tokens: 8, total_tokens: 8 } }), [use('e', 8, 0)]],
+    [
+      'responses',
+      line({
+        usage: {
+          input_tokens: 9,
+          output_tokens: 5,
+          input_tokens_details: { cached_tokens: 2 },
+          output_tokens_details: { reasoning_tokens: 4 },
+        },
+      }),
+      [use(null, 9, 5, 2, 4)],
+    ],
+    ['an answer that does not say', [chat(3, 2), line({ model: 'm-1' })].join('\n'), null],
+    ['no JSON', `${chat(3, 2)}\nnonsense`, null],
+  ])('%s', async (_name, text, uses) => {
+    expect(await read(text)).toEqual(uses);
+  });
+
+  it('is the same wherever the bytes were cut, and a stream that fails says nothing', async () => {
+    const bytes = Buffer.from(`${chat(3, 2)}\r\n${chat(4, 4)}\n`);
+    for (const size of [1, 7, 64]) {
+      const source = fedStream();
+      const uses = outputUseOf(source);
+      for (let at = 0; at < bytes.length; at += size) source.feed(bytes.subarray(at, at + size));
+      source.finish();
+      expect(await uses).toEqual([use('m-1', 7, 6, 2)]);
+    }
+    const source = fedStream();
+    const uses = outputUseOf(source);
+    source.feed(bytes);
+    source.break(new Error('cut'));
+    await expect(uses).rejects.toThrow('cut');
+  });
+});
