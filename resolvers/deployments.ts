@@ -2,6 +2,7 @@ import { visibilityOf } from '../src/domain/caller.ts';
 import type { CatalogEntry } from '../src/domain/catalog/catalog.ts';
 import type { Deployment } from '../src/domain/chat/provider.ts';
 import type { Health } from '../src/domain/deployments/health.ts';
+import type { Probe } from '../src/domain/deployments/probe.ts';
 import { entryFor } from '../src/domain/deployments/priced-by.ts';
 import { publicAddress } from '../src/domain/deployments/public-address.ts';
 import { mayCallSome } from '../src/domain/deployments/model-names.ts';
@@ -14,12 +15,14 @@ export interface SeenDeployment extends Pick<Deployment, 'id' | 'modelGroup' | '
   readonly apiBase: string | null;
   readonly entry: CatalogEntry | null;
   readonly health: Health;
+  /** How it answered when it was last asked for nothing else; null where it was not. */
+  readonly lastProbe: Probe | null;
 }
 
 /** The deployments a caller may see, in the order of the configuration: administrators all, others those they may call. */
-function seenBy(scope: Scope): readonly SeenDeployment[] {
+export function seenBy(scope: Scope): readonly SeenDeployment[] {
   const caller = callerOf(scope);
-  const { gateway, catalog } = scope.platform;
+  const { gateway, prober, catalog } = scope.platform;
   const isAdmin = visibilityOf(caller).kind === 'all';
   const snapshot = catalog.current();
   return gateway
@@ -33,6 +36,7 @@ function seenBy(scope: Scope): readonly SeenDeployment[] {
       apiBase: isAdmin && deployment.apiBase !== null ? publicAddress(deployment.apiBase) : null,
       entry: entryFor(deployment, snapshot),
       health: gateway.healthOf(deployment.id),
+      lastProbe: prober.lastProbe(deployment.id),
     }));
 }
 

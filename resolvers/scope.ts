@@ -15,7 +15,7 @@ import type { TraceOutlines } from '../src/domain/traces/outline.ts';
 import type { ExportPacker } from '../src/domain/traces/packed.ts';
 import type { CatalogKeyRing } from '../src/gateway/catalog-key-ring.ts';
 import type { CallEstimates } from '../src/gateway/estimate-call.ts';
-import type { Gateway, ObjectGateway, TokenGateway } from '../src/gateway/gateway.ts';
+import type { Gateway, ObjectGateway, ProbeGateway, TokenGateway } from '../src/gateway/gateway.ts';
 import type { KeyRing } from '../src/gateway/key-ring.ts';
 import type { Loaders } from './loaders.ts';
 import type { Stores } from './stores.ts';
@@ -33,6 +33,9 @@ export interface Platform {
   readonly gateway: Gateway;
   readonly objects: ObjectGateway;
   readonly tokens: TokenGateway;
+  readonly prober: ProbeGateway;
+  /** Whether deployments are asked all the time whether they answer, and whether callers are told more than that. */
+  readonly healthChecks: { readonly background: boolean; readonly details: boolean };
   /** Most bytes of files that callers send; null where only the size of a request bounds them. */
   readonly fileLimits: FileLimits;
   /** What calls that others make cost by the catalog. */

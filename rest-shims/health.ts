@@ -1,8 +1,56 @@
+import { type Checked, checkHealth } from '../resolvers/health-checks.ts';
 import { checkReadiness } from '../resolvers/health.ts';
 import { json, route, type RouteRow } from './route.ts';
 
+/** A deployment as the reference shows one. */
+function endpointObject({ deployment, found }: Checked, details: boolean): object {
+  const { id, modelGroup, provider, upstreamModel, apiBase } = deployment;
+  const who = { model: `${provider}/${upstreamModel}`, model_id: id, model_group: modelGroup };
+  if (!details) return who;
+  const where = apiBase === null ? who : { ...who, api_base: apiBase };
+  if (found === null) return where;
+  if (typeof found === 'string') return { ...where, reason: found };
+  const { at, latencyMs, failure } = found;
+  const how = { ...where, checked_at: at.toISOString(), latency_ms: Number(latencyMs.toFixed(3)) };
+  return failure === null ? how : { ...how, error: failure.message };
+}
+
+type Answered = Awaited<ReturnType<typeof checkHealth>>;
+
+function healthObject({ checked, details }: Answered): object {
+  const asked = (isWell: boolean): readonly object[] =>
+    checked
+      .filter(({ found }) => found !== null && typeof found === 'object' && (found.failure === null) === isWell)
+      .map((one) => endpointObject(one, details));
+  const [healthy, unhealthy] = [asked(true), asked(false)];
+  const unchecked = checked.filter(({ found }) => found === null || typeof found === 'string');
+  return {
+    healthy_endpoints: healthy,
+    unhealthy_endpoints: unhealthy,
+    healthy_count: healthy.length,
+    unhealthy_count: unhealthy.length,
+    unchecked_endpoints: unchecked.map((one) => endpointObject(one, details)),
+  };
+}
+
 /** Probes of orchestrators and load balancers. */
 export const healthRoutes: readonly RouteRow[] = [
+  route({
+    name: 'health.deployments',
+    method: 'GET',
+    paths: ['/health'],
+    surface: 'proxy',
+    category: null,
+    credential: 'required',
+    answers: [200, 400, 401, 422],
+    bodyLimit: 0,
+    parse({ search }) {
+      const query = new URLSearchParams(search);
+      return { model: query.get('model'), deploymentId: query.get('model_id') };
+    },
+    run: checkHealth,
+    render: (answered) => json(healthObject(answered)),
+  }),
   route({
     name: 'health.readiness',
     method: 'GET',

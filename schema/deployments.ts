@@ -5,9 +5,12 @@ import {
   listProviders,
   type SeenDeployment,
 } from '../resolvers/deployments.ts';
+import { type Checked, probeDeployments } from '../resolvers/health-checks.ts';
+import type { Probe } from '../src/domain/deployments/probe.ts';
 import { type Health, HEALTH_STATES, jointHealth } from '../src/domain/deployments/health.ts';
+import { LimitExceeded, NotFound } from '../src/domain/errors.ts';
 import { builder } from './builder.ts';
-import { LIST_COST } from './limits.ts';
+import { CALL_COST, LIST_COST } from './limits.ts';
 import { CatalogEntryType } from './refs.ts';
 
 const HealthStateType = builder.enumType('HealthState', {
@@ -49,6 +52,19 @@ const HealthType = builder.objectRef<Health>('DeploymentHealth').implement({
   }),
 });
 
+const ProbeType = builder.objectRef<Probe>('DeploymentProbe').implement({
+  description: 'How a deployment answered when it was asked whether it does.',
+  fields: (t) => ({
+    at: t.expose('at', { type: 'DateTime', description: 'When it was asked.' }),
+    latencyMs: t.exposeFloat('latencyMs', { description: 'Milliseconds to the end of its answer.' }),
+    error: t.string({
+      nullable: true,
+      description: 'Why it did not answer; null where it did.',
+      resolve: ({ failure }) => failure?.message ?? null,
+    }),
+  }),
+});
+
 const DeploymentType = builder.objectRef<SeenDeployment>('Deployment').implement({
   description: 'One configured way to reach a model.',
   fields: (t) => ({
@@ -66,6 +82,11 @@ const DeploymentType = builder.objectRef<SeenDeployment>('Deployment').implement
       description: 'The entry of the catalog by which its calls are billed, where the configuration sets no price.',
     }),
     health: t.expose('health', { type: HealthType, description: 'How calls to it have gone.' }),
+    lastProbe: t.expose('lastProbe', {
+      type: ProbeType,
+      nullable: true,
+      description: 'How it answered when it was last asked whether it does; null where it was not, in this process.',
+    }),
   }),
 });
 
@@ -108,6 +129,49 @@ const CallableModelType = builder.objectRef<DeploymentGroup>('CallableModel').im
     }),
   }),
 });
+
+const CheckedType = builder.objectRef<Checked>('CheckedDeployment').implement({
+  description: 'A deployment that was to be asked whether it answers.',
+  fields: (t) => ({
+    deployment: t.expose('deployment', { type: DeploymentType, description: 'Which, and how it answered.' }),
+    notAsked: t.string({
+      nullable: true,
+      description: 'Why it was not asked; null where it was.',
+      resolve: ({ found }) => (typeof found === 'string' ? found : null),
+    }),
+  }),
+});
+
+const ProbedType = builder.objectRef<readonly Checked[]>('ProbedDeployments').implement({
+  description: 'How deployments answered.',
+  fields: (t) => ({
+    checked: t.field({
+      type: [CheckedType],
+      description: 'Each of them, in the order of the configuration.',
+      complexity: { field: 1, multiplier: LIST_COST },
+      resolve: (checked) => [...checked],
+    }),
+  }),
+});
+
+builder.mutationField('probeDeployments', (t) =>
+  t.field({
+    type: ProbedType,
+    description:
+      'Asks deployments whether they answer, each with a call of a few tokens that is billed to the key: all that the caller may see, unless some are named.',
+    complexity: { field: CALL_COST, multiplier: 1 },
+    errors: {
+      types: [NotFound, LimitExceeded],
+      union: { name: 'ProbeDeploymentsResult', description: 'How they answered, or why they were not asked.' },
+    },
+    args: {
+      model: t.arg.string({ description: 'Only those that answer to this name, public or of the upstream.' }),
+      id: t.arg.id({ description: 'Only this one.' }),
+    },
+    resolve: (_root, { model, id }, { scope }) =>
+      probeDeployments(scope, { model: model ?? null, deploymentId: id ?? null }),
+  }),
+);
 
 builder.queryFields((t) => ({
   deployments: t.field({

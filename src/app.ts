@@ -162,6 +162,8 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     gateway,
     objects: gateway,
     tokens: gateway,
+    prober: gateway,
+    healthChecks: { background: settings.healthChecks.everySeconds > 0, details: settings.healthChecks.details },
     fileLimits: settings.fileLimits,
     estimates: createCallEstimates(catalog),
     exports,

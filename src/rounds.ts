@@ -1,5 +1,6 @@
 import { followBatches } from '../resolvers/batches.ts';
 import { reconcilePayments } from '../resolvers/checkout.ts';
+import { probeAll } from '../resolvers/health-checks.ts';
 import type { Platform } from '../resolvers/scope.ts';
 import type { Stores } from './persistence/stores.ts';
 import { systemClock } from './runtime/clock.ts';
@@ -18,7 +19,7 @@ export interface Rounds {
   stop(): Promise<void>;
 }
 
-/** Looks for what has become of payments and batches, and removes what is old. */
+/** Looks for what has become of payments and batches, asks deployments whether they answer, and removes what is old. */
 export function createRounds(
   settings: Settings,
   { platform, stores, log }: { readonly platform: Platform; readonly stores: Stores; readonly log: Log },
@@ -33,6 +34,11 @@ export function createRounds(
       what: 'batches',
       seconds: settings.batchPollingSeconds,
       reconcile: (_since: Date, signal: AbortSignal) => followBatches(platform, signal),
+    },
+    {
+      what: 'deployments',
+      seconds: settings.healthChecks.everySeconds,
+      reconcile: (_since: Date, signal: AbortSignal) => probeAll(platform, signal),
     },
   ].map((look) => createReconciler({ ...look, clock: systemClock, log }));
   const traceSteps = settings.clickHouse === null ? {} : { stepSize: CLICKHOUSE_STEP };

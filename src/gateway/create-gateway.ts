@@ -8,10 +8,11 @@ import { MAX_VALUE_BYTES } from '../domain/traces/truncate.ts';
 import { createLedger } from './admit.ts';
 import { type CallTools, openCall } from './call.ts';
 import { createRealtime } from './create-realtime.ts';
-import type { CallRecorder, Gateway, ObjectGateway, TokenGateway } from './gateway.ts';
+import type { CallRecorder, Gateway, ObjectGateway, ProbeGateway, TokenGateway } from './gateway.ts';
 import { watchHealth } from './health.ts';
 import { createPassing } from './passing.ts';
 import { createPricer } from './price.ts';
+import { createProbing } from './probing.ts';
 import { createRouter, unknownModel } from './route.ts';
 import { createTokenGateway } from './token-count.ts';
 
@@ -29,7 +30,7 @@ export interface GatewayOptions {
 }
 
 /** Route, admit, call, price, record: one call through the gateway. Throws InvalidInput for a bad deployment. */
-export function createGateway(options: GatewayOptions): Gateway & ObjectGateway & TokenGateway {
+export function createGateway(options: GatewayOptions): Gateway & ObjectGateway & TokenGateway & ProbeGateway {
   const { deployments, catalog, capturePrompts } = options;
   const routeOf = createRouter(deployments, options.providers);
   const ledger = createLedger(options.spend);
@@ -56,6 +57,7 @@ export function createGateway(options: GatewayOptions): Gateway & ObjectGateway 
     }),
     realtime: createRealtime({ routeOf, ledger, tools }),
     ...createTokenGateway(routeOf),
+    ...createProbing({ providers: options.providers, ledger, tools, catalog: () => catalog.current() }),
     deployments: () => deployments,
     healthOf: (deploymentId) => health.of(deploymentId),
     async call(caller, request, signal) {

@@ -3,6 +3,7 @@ import type { Caller } from '../domain/caller.ts';
 import type { ChatDelta, Exchange, ModelRequest } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
 import type { Health } from '../domain/deployments/health.ts';
+import type { Probe } from '../domain/deployments/probe.ts';
 import type { Usd } from '../domain/money.ts';
 import type { EndedBatch } from '../domain/upstream-objects/batch-use.ts';
 import type { ObjectKind } from '../domain/upstream-objects/upstream-object.ts';
@@ -88,6 +89,17 @@ export interface TokenCount {
 export interface TokenGateway {
   /** The upstream's count, or ours where it does not count or cannot be reached. Throws like `call`; nothing is recorded. */
   countTokens(caller: Caller, request: ModelRequest, signal: AbortSignal): Promise<TokenCount>;
+}
+
+/** Asking deployments whether they answer. */
+export interface ProbeGateway {
+  /**
+   * How a deployment answers now; a text says why it is not asked. Throws LimitExceeded, and the signal's reason when it
+   * fires first.
+   */
+  probe(caller: Caller, deployment: Deployment, signal: AbortSignal): Promise<Probe | string>;
+  /** How it answered last; null where it was not asked in this process. */
+  lastProbe(deploymentId: string): Probe | null;
 }
 
 /** Takes records off the hot path: returns at once, commits soon, in batches. */

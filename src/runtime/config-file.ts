@@ -44,6 +44,9 @@ const MOST_HEARTBEAT_SECONDS = 86_400;
 /** A day: longer than anybody waits for an answer, or for a look at what has become of something. */
 const MOST_WAIT_SECONDS = 86_400;
 
+/** As the reference asks. */
+const PROBE_SECONDS = 300;
+
 const proxy = z.string().superRefine((text, context) => {
   const message = proxyFault(text);
   if (message !== null) context.addIssue({ code: 'custom', message });
@@ -82,6 +85,9 @@ const generalSettings = z.looseObject({
   store_prompts_in_spend_logs: z.boolean().optional(),
   disable_responses_id_security: z.boolean().optional(),
   proxy_batch_polling_interval: z.number().min(0).max(MOST_WAIT_SECONDS).optional(),
+  background_health_checks: z.boolean().optional(),
+  health_check_interval: z.number().positive().max(MOST_WAIT_SECONDS).optional(),
+  health_check_details: z.boolean().optional(),
   store_responses: z.boolean().optional(),
   response_retention_days: z.int().min(0).max(MOST_RETENTION_DAYS).optional(),
   catalog_daily_limit: z.int().min(0).max(MOST_DAILY_CALLS).optional(),
@@ -134,6 +140,7 @@ export interface FileSettings {
   readonly capturePrompts: boolean | null;
   readonly responseIdSecurity: boolean | null;
   readonly batchPollingSeconds: number | null;
+  readonly healthChecks: { readonly everySeconds: number; readonly details: boolean };
   readonly storeResponses: boolean | null;
   readonly responseRetentionDays: number | null;
   readonly demoModel: boolean | null;
@@ -220,6 +227,10 @@ export function readConfigFile(file: string, env: NodeJS.ProcessEnv): FileSettin
     responseIdSecurity:
       general?.disable_responses_id_security === undefined ? null : !general.disable_responses_id_security,
     batchPollingSeconds: general?.proxy_batch_polling_interval ?? null,
+    healthChecks: {
+      everySeconds: general?.background_health_checks === true ? (general.health_check_interval ?? PROBE_SECONDS) : 0,
+      details: general?.health_check_details ?? true,
+    },
     storeResponses: general?.store_responses ?? null,
     responseRetentionDays: general?.response_retention_days ?? null,
     demoModel: general?.demo_model ?? null,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Deployment } from '../domain/chat/provider.ts';
 import { type Vendor, vendorOf } from '../domain/chat/vendors.ts';
+import { UNTOLD } from '../domain/deployments/probe-settings.ts';
 import { Secret } from '../domain/secret.ts';
 import type { DeploymentDraft } from './deployment-ids.ts';
 
@@ -17,7 +18,15 @@ export const modelEntry = z.looseObject({
     use_chat_completions_api: z.boolean().optional(),
   }),
   model_info: z
-    .looseObject({ id: z.string().min(1).optional(), base_model: z.string().optional(), mode: z.string().optional() })
+    .looseObject({
+      id: z.string().min(1).optional(),
+      base_model: z.string().optional(),
+      mode: z.string().optional(),
+      health_check_model: z.string().min(1).optional(),
+      health_check_max_tokens: z.int().positive().optional(),
+      health_check_timeout: z.number().positive().optional(),
+      disable_background_health_check: z.boolean().optional(),
+    })
     .optional(),
 });
 
@@ -89,6 +98,13 @@ export function toDeployment(
       Object.entries(params).filter(([name]) => /_cost(_|$)|_cost_per_|^tiered_pricing$/.test(name)),
     ),
     baseModel: info?.base_model ?? null,
+    probe: {
+      mode: info?.mode ?? null,
+      model: info?.health_check_model ?? null,
+      maxTokens: info?.health_check_max_tokens ?? null,
+      timeoutSeconds: info?.health_check_timeout ?? UNTOLD.timeoutSeconds,
+      onDemandOnly: info?.disable_background_health_check ?? false,
+    },
   };
 }
 

@@ -53,6 +53,8 @@ export interface Settings {
   readonly responseIdSecurity: boolean;
   /** How often batches are looked at that nobody asks for; 0 never does. */
   readonly batchPollingSeconds: number;
+  /** How often every deployment is asked whether it answers, 0 for never; and whether callers are told more than that. */
+  readonly healthChecks: { readonly everySeconds: number; readonly details: boolean };
   /** Keeps translated responses for their owners, unless a request says not to. */
   readonly storeResponses: boolean;
   /** Days after which they are removed; zero keeps them. */
@@ -105,6 +107,7 @@ const SILENT_FILE: FileSettings = {
   capturePrompts: null,
   responseIdSecurity: null,
   batchPollingSeconds: null,
+  healthChecks: { everySeconds: 0, details: true },
   storeResponses: null,
   responseRetentionDays: null,
   demoModel: null,
@@ -216,6 +219,7 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, sm
     capturePrompts: file.capturePrompts ?? false,
     responseIdSecurity: file.responseIdSecurity ?? true,
     batchPollingSeconds: file.batchPollingSeconds ?? DEFAULT_BATCH_SECONDS,
+    healthChecks: file.healthChecks,
     storeResponses: file.storeResponses ?? true,
     responseRetentionDays: file.responseRetentionDays ?? DEFAULT_RESPONSE_DAYS,
     introspection: file.introspection ?? true,

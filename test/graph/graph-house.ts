@@ -249,6 +249,10 @@ export async function openGraph(
     get objects(): never {
       throw new Error('Files and batches are tested with a real upstream.');
     },
+    get prober(): never {
+      throw new Error('Probes are tested with real upstreams.');
+    },
+    healthChecks: { background: false, details: true },
     get tokens(): never {
       throw new Error('Tokens are counted with a real upstream.');
     },

@@ -1,6 +1,7 @@
 import type { RealtimeRequest, RealtimeUpstream } from '../realtime/realtime.ts';
 import type { Exchange, ModelRequest } from './chat.ts';
 import type { Secret } from '../secret.ts';
+import type { ProbeSettings } from '../deployments/probe-settings.ts';
 import type { PassThrough } from '../upstream-objects/pass-through.ts';
 import { VENDORS } from './vendors.ts';
 
@@ -34,6 +35,8 @@ export interface Deployment {
   readonly timeoutSeconds: number;
   /** Prices the configuration sets for this deployment, by price-map key; they beat the catalog. */
   readonly priceOverrides: Readonly<Record<string, unknown>>;
+  /** How it is asked whether it answers, where the configuration says. */
+  readonly probe?: ProbeSettings;
   /** The catalog entry whose price applies, when the configuration names one. */
   readonly baseModel: string | null;
 }

@@ -1,0 +1,304 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+
+const CREDENTIAL = 'sk-upstream-credential-0123456789';
+const CHAT = { id: 'c', choices: [], usage: { prompt_tokens: 2, completion_tokens: 1, total_tokens: 3 } };
+
+let upstream: FaultServer;
+let app: TestApp;
+
+const paramsOf = (model: string) => ({
+  model,
+  api_base: `${upstream.url}/v1`,
+  api_key: CREDENTIAL,
+  input_cost_per_token: 0.25,
+  output_cost_per_token: 0.5,
+});
+
+beforeAll(async () => {
+  upstream = await startFaultServer();
+  app = await startApp({
+    config: {
+      general_settings: { demo_model: false },
+      model_list: [
+        { model_name: 'chat', litellm_params: paramsOf('openai/up-1'), model_info: { id: 'one' } },
+        { model_name: 'chat', litellm_params: paramsOf('hosted_vllm/up-2'), model_info: { id: 'two' } },
+        { model_name: 'own/*', litellm_params: paramsOf('hosted_vllm/*'), model_info: { id: 'any' } },
+      ],
+    },
+  });
+});
+
+beforeEach(() => answerWith(200, CHAT));
+
+afterAll(async () => {
+  await app.stop();
+  await upstream.stop();
+});
+
+function answerWith(status: number, body: object, only?: string): void {
+  upstream.answer((response, _socket, { body: sent }) => {
+    const hit = only === undefined || sent.includes(only);
+    response.writeHead(hit ? status : 200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(hit ? body : CHAT));
+  });
+}
+
+async function health(query = '', headers: Record<string, string> = {}) {
+  const response = await app.call('GET', `/health${query}`, undefined, headers);
+  const text = await response.text();
+  expect(text).not.toContain(CREDENTIAL);
+  return { status: response.status, body: JSON.parse(text) as unknown };
+}
+
+async function keyFor(draft: object): Promise<Record<string, string>> {
+  const made = await app.call('POST', '/key/generate', draft);
+  const { key } = (await made.json()) as { key: string };
+  return { authorization: `Bearer ${key}` };
+}
+
+const how = { checked_at: expect.stringMatching(/^\d{4}-.*Z$/), latency_ms: expect.any(Number) };
+const ONE = { model: 'openai/up-1', model_id: 'one', model_group: 'chat' };
+const TWO = { model: 'hosted_vllm/up-2', model_id: 'two', model_group: 'chat' };
+const ANY = { model: 'hosted_vllm/*', model_id: 'any', model_group: 'own/*' };
+const REASON = 'It stands for many models: model_info.health_check_model names the one to ask for.';
+
+const found = (healthy: readonly object[], unhealthy: readonly object[], unchecked: readonly object[] = []) => ({
+  status: 200,
+  body: {
+    healthy_endpoints: healthy,
+    unhealthy_endpoints: unhealthy,
+    healthy_count: healthy.length,
+    unhealthy_count: unhealthy.length,
+    unchecked_endpoints: unchecked,
+  },
+});
+
+describe('health.deployments', () => {
+  it('health.deployments 200: each is asked for a few tokens, with the credential of the configuration', async () => {
+    const where = { api_base: `${upstream.url}/v1` };
+    const before = upstream.received.length;
+    expect(await health()).toEqual(
+      found(
+        [
+          { ...ONE, ...where, ...how },
+          { ...TWO, ...where, ...how },
+        ],
+        [],
+        [{ ...ANY, ...where, reason: REASON }],
+      ),
+    );
+    const asked = upstream.received.slice(before);
+    expect(asked.map(({ headers }) => headers.authorization)).toEqual([`Bearer ${CREDENTIAL}`, `Bearer ${CREDENTIAL}`]);
+    expect(new Set(asked.map(({ body }) => body))).toEqual(
+      new Set(
+        ['up-1', 'up-2'].map((model) =>
+          JSON.stringify({
+            messages: [{ role: 'user', content: 'Are you there? Answer with one word.' }],
+            [model === 'up-1' ? 'max_completion_tokens' : 'max_tokens']: 5,
+            model,
+          }),
+        ),
+      ),
+    );
+  });
+
+  it('health.deployments 200: one that fails says why, and the graph knows of it', async () => {
+    answerWith(503, { error: { message: 'overloaded' } }, 'up-2');
+    const error = 'litellm.ServiceUnavailableError: ServiceUnavailableError: Hosted_vllmException - overloaded';
+    const where = { api_base: `${upstream.url}/v1` };
+    expect(await health('?model=chat')).toEqual(
+      found([{ ...ONE, ...where, ...how }], [{ ...TWO, ...where, ...how, error }]),
+    );
+    const query = '{ deployments(model: "chat") { id lastProbe { error latencyMs } health { lastFailure { code } } } }';
+    const graph = await app.call('POST', '/graphql', { query });
+    expect(await graph.json()).toEqual({
+      data: {
+        deployments: [
+          { id: 'one', lastProbe: { error: null, latencyMs: expect.any(Number) }, health: { lastFailure: null } },
+          { id: 'two', lastProbe: { error, latencyMs: expect.any(Number) }, health: { lastFailure: { code: '503' } } },
+        ],
+      },
+    });
+  });
+
+  it.each(['?model_id=one', '?model=openai/up-1', '?model=up-1&model_id=one'])(
+    'health.deployments 200: only those that are named (%s)',
+    async (query) => {
+      const where = { api_base: `${upstream.url}/v1` };
+      expect(await health(query)).toEqual(found([{ ...ONE, ...where, ...how }], []));
+    },
+  );
+
+  it('health.deployments 200: a key sees those it may call, without their address, and pays', async () => {
+    const key = await keyFor({ models: ['chat'], max_budget: 5 });
+    expect(await health('', key)).toEqual(
+      found(
+        [
+          { ...ONE, ...how },
+          { ...TWO, ...how },
+        ],
+        [],
+      ),
+    );
+    const asked = await app.call('POST', '/v1/chat/completions', { model: 'chat', messages: [] }, key);
+    await asked.text();
+    expect(asked.headers.get('x-litellm-key-spend')).toBe('3');
+  });
+
+  it('health.deployments 400: nothing that the key may call answers to it', async () => {
+    const key = await keyFor({ models: ['own/x'] });
+    for (const [query, name, headers] of [
+      ['?model=nothing', 'nothing', {}],
+      ['?model_id=one', 'one', key],
+    ] as const)
+      expect(await health(query, headers)).toEqual({
+        status: 400,
+        body: {
+          error: {
+            message: `/health: No deployment of this key answers to ${name}.`,
+            type: 'None',
+            param: 'None',
+            code: '400',
+          },
+        },
+      });
+  });
+
+  it('health.deployments 401: a key nobody knows', async () => {
+    expect(await health('', { authorization: 'Bearer sk-nobody' })).toEqual({
+      status: 401,
+      body: {
+        error: {
+          message: expect.stringMatching(/^Authentication Error, Invalid proxy server token passed/),
+          type: 'token_not_found_in_db',
+          param: 'key',
+          code: '401',
+        },
+      },
+    });
+  });
+
+  it('health.deployments 422: an allowance used up', async () => {
+    const before = upstream.received.length;
+    const { status, body } = await health('', await keyFor({ models: ['chat'], max_budget: 0 }));
+    expect({ status, body }).toEqual({
+      status: 422,
+      body: {
+        error: {
+          message: expect.stringMatching(
+            /^Budget has been exceeded! Key=None \(sk-\.\.\..{4}\) Current cost: 0.0, Max budget: 0.0$/,
+          ),
+          type: 'budget_exceeded',
+          param: null,
+          code: '422',
+        },
+      },
+    });
+    expect(upstream.received).toHaveLength(before);
+  });
+
+  it('is one call for all who ask while it is under way', async () => {
+    const before = upstream.received.length;
+    const held: (() => void)[] = [];
+    upstream.answer((response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      held.push(() => response.end(JSON.stringify(CHAT)));
+    });
+    const asking = [health('?model_id=one'), health('?model_id=one')];
+    await vi.waitFor(() => expect(held).toHaveLength(1));
+    // The second has been read when a third, that needs no upstream, is answered.
+    await health('?model_id=any');
+    for (const answer of held) answer();
+    const [first, second] = await Promise.all(asking);
+    expect(second).toEqual(first);
+    expect(upstream.received).toHaveLength(before + 1);
+  });
+
+  it('leaves a spend row and a span for the key that asked', async () => {
+    const key = await keyFor({ models: ['chat'] });
+    await health('?model_id=one', key);
+    const query = '{ traces(first: 9) { nodes { name llmCalls status } } }';
+    const told = await app.call('POST', '/graphql', { query }, key);
+    expect(await told.json()).toEqual({
+      data: { traces: { nodes: [{ name: 'chat chat', llmCalls: 1, status: 'OK' }] } },
+    });
+  });
+});
+
+describe('probeDeployments of the graph', () => {
+  const mutation = `mutation Probe($model: String, $id: ID) { probeDeployments(model: $model, id: $id) {
+    __typename
+    ... on ProbedDeployments { checked { notAsked deployment { id lastProbe { error } } } }
+    ... on UserError { message }
+  } }`;
+  const probe = async (variables: object, headers: Record<string, string> = {}) =>
+    await (await app.call('POST', '/graphql', { query: mutation, variables }, headers)).json();
+
+  it('asks those that are meant, and says what cannot be asked', async () => {
+    answerWith(500, { error: { message: 'broken' } }, 'up-1');
+    const error = 'litellm.InternalServerError: InternalServerError: OpenAIException - broken';
+    expect(await probe({})).toEqual({
+      data: {
+        probeDeployments: {
+          __typename: 'ProbedDeployments',
+          checked: [
+            { notAsked: null, deployment: { id: 'one', lastProbe: { error } } },
+            { notAsked: null, deployment: { id: 'two', lastProbe: { error: null } } },
+            { notAsked: REASON, deployment: { id: 'any', lastProbe: null } },
+          ],
+        },
+      },
+    });
+  });
+
+  it('says that there is none, and that a key has used its allowance up', async () => {
+    expect(await probe({ id: 'nothing' })).toEqual({
+      data: {
+        probeDeployments: {
+          __typename: 'NotFoundError',
+          message: '/health: No deployment of this key answers to nothing.',
+        },
+      },
+    });
+    expect(await probe({ model: 'chat' }, await keyFor({ max_budget: 0 }))).toMatchObject({
+      data: { probeDeployments: { __typename: 'LimitExceededError' } },
+    });
+  });
+});
+
+describe('deployments that are asked all the time', () => {
+  it('are told of as they answered last, without a call, and with as little as is wished', async () => {
+    const before = upstream.received.length;
+    const probed = await startApp({
+      config: {
+        general_settings: { demo_model: false, background_health_checks: true, health_check_details: false },
+        model_list: [
+          { model_name: 'chat', litellm_params: paramsOf('openai/up-1'), model_info: { id: 'one' } },
+          {
+            model_name: 'rare',
+            litellm_params: paramsOf('openai/up-2'),
+            model_info: { id: 'two', disable_background_health_check: true },
+          },
+        ],
+      },
+    });
+    try {
+      const read = async () => (await (await probed.call('GET', '/health')).json()) as object;
+      await vi.waitFor(async () => {
+        const { model, model_id, model_group } = ONE;
+        expect(await read()).toEqual({
+          healthy_endpoints: [{ model, model_id, model_group }],
+          unhealthy_endpoints: [],
+          healthy_count: 1,
+          unhealthy_count: 0,
+          unchecked_endpoints: [{ model: 'openai/up-2', model_id: 'two', model_group: 'rare' }],
+        });
+      });
+      expect(upstream.received).toHaveLength(before + 1);
+    } finally {
+      await probed.stop();
+    }
+  });
+});

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import type { CatalogEntry } from '../../../src/domain/catalog/catalog.ts';
+import type { Deployment } from '../../../src/domain/chat/provider.ts';
+import { questionFor } from '../../../src/domain/deployments/probe.ts';
+import { type ProbeSettings, UNTOLD } from '../../../src/domain/deployments/probe-settings.ts';
+
+const SAID = 'Are you there? Answer with one word.';
+const deployment = (said: Partial<ProbeSettings> = {}, differing: Partial<Deployment> = {}): Deployment => ({
+  id: 'd',
+  modelGroup: 'm',
+  provider: 'groq',
+  upstreamModel: 'up',
+  apiBase: null,
+  apiKey: null,
+  options: {},
+  secrets: {},
+  dropParams: false,
+  timeoutSeconds: 600,
+  priceOverrides: {},
+  baseModel: null,
+  probe: { ...UNTOLD, ...said },
+  ...differing,
+});
+const entry = (mode: string, row: object = {}): CatalogEntry => ({ id: 'm', provider: null, mode, row: { ...row } });
+
+/** What is asked, and where. */
+function asked(one: Deployment, known: CatalogEntry | null = null): readonly [string, object] | string {
+  const question = questionFor(one, known);
+  return typeof question === 'string' ? question : [question.endpoint.path, question.body];
+}
+
+describe('what a deployment is asked', () => {
+  it.each([
+    ['chat', '/chat/completions', { messages: [{ role: 'user', content: SAID }], max_tokens: 5 }],
+    ['responses', '/responses', { input: SAID, store: false, max_output_tokens: 16 }],
+    ['completion', '/completions', { prompt: SAID, max_tokens: 5 }],
+    ['embedding', '/embeddings', { input: [SAID] }],
+    ['moderation', '/moderations', { input: SAID }],
+    ['rerank', '/rerank', { query: SAID, documents: ['Yes.', 'No.'] }],
+    ['audio_speech', '/audio/speech', { input: 'Yes.', voice: 'alloy' }],
+    ['image_generation', '/images/generations', { prompt: 'A dot.' }],
+  ])('is of its mode, as configured or by the catalog: %s', (mode, path, body) => {
+    expect(asked(deployment({ mode }), entry('chat'))).toEqual([path, body]);
+    expect(asked(deployment(), entry(mode))).toEqual([path, body]);
+  });
+
+  it('is a chat where nobody knows, and nothing where there is nothing small to ask', () => {
+    expect(asked(deployment())).toEqual(asked(deployment({ mode: 'chat' })));
+    expect(asked(deployment({ mode: 'realtime' }))).toBe('Models of the mode "realtime" are not asked.');
+  });
+
+  it('goes through the API that the deployment is kept to', () => {
+    expect(asked(deployment({}, { responses: 'only' }))[0]).toBe('/responses');
+  });
+
+  it('is bounded as it is said, by a name the upstream knows; and not at all for models that think first', () => {
+    const messages = [{ role: 'user', content: SAID }];
+    expect(asked(deployment({ maxTokens: 40 }))[1]).toEqual({ messages, max_tokens: 40 });
+    for (const provider of ['openai', 'azure'])
+      expect(asked(deployment({}, { provider }))[1]).toEqual({ messages, max_completion_tokens: 5 });
+    const thinking = entry('chat', { supports_reasoning: true });
+    expect(asked(deployment(), thinking)[1]).toEqual({ messages });
+    expect(asked(deployment({ maxTokens: 40 }), thinking)[1]).toEqual({ messages, max_tokens: 40 });
+  });
+
+  it('is asked of the model that is named, without its provider; of a wildcard only so', () => {
+    const wildcard = { upstreamModel: '*' };
+    expect(asked(deployment({}, wildcard))).toBe(
+      'It stands for many models: model_info.health_check_model names the one to ask for.',
+    );
+    for (const model of ['groq/small', 'small'])
+      expect(questionFor(deployment({ model, timeoutSeconds: 7 }, wildcard), null)).toMatchObject({
+        upstreamModel: 'small',
+        timeoutSeconds: 7,
+      });
+  });
+});

@@ -1,0 +1,54 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { UNTOLD } from '../../../src/domain/deployments/probe-settings.ts';
+import { keySmith } from '../../../src/runtime/identifiers.ts';
+import { readSettings, type Settings } from '../../../src/runtime/settings.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'lensgate-health-'));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function read(config: object): Settings {
+  const file = join(folder, 'config.yaml');
+  writeFileSync(file, JSON.stringify(config));
+  return readSettings(['--config', file], { LENSGATE_DATA_DIR: join(folder, 'data') }, keySmith);
+}
+
+it('a model says how it is asked whether it answers, or is asked like others', () => {
+  const silent = read({ model_list: [{ model_name: 'a', litellm_params: { model: 'openai/x' } }] });
+  expect(silent.deployments[0]?.probe).toEqual(UNTOLD);
+  const model_info = {
+    mode: 'embedding',
+    health_check_model: 'y',
+    health_check_max_tokens: 7,
+    health_check_timeout: 9,
+    disable_background_health_check: true,
+  };
+  const { deployments } = read({
+    model_list: [{ model_name: 'a', litellm_params: { model: 'openai/x' }, model_info }],
+  });
+  expect(deployments[0]?.probe).toEqual({
+    mode: 'embedding',
+    model: 'y',
+    maxTokens: 7,
+    timeoutSeconds: 9,
+    onDemandOnly: true,
+  });
+});
+
+it('all are asked again and again where the file says so, as often as with the reference or as it says', () => {
+  const checks = (general_settings: object) => read({ general_settings }).healthChecks;
+  expect(checks({ health_check_interval: 10 })).toEqual({ everySeconds: 0, details: true });
+  expect(checks({ background_health_checks: true })).toEqual({ everySeconds: 300, details: true });
+  expect(checks({ background_health_checks: true, health_check_interval: 10, health_check_details: false })).toEqual({
+    everySeconds: 10,
+    details: false,
+  });
+  expect(() => checks({ health_check_interval: 0 })).toThrow('general_settings.health_check_interval');
+});
