@@ -7,9 +7,13 @@ import type { Tables } from './tables.ts';
 export interface RowReader<Row> {
   /** What to select of the table, beside whatever else. Order by `table.column`. */
   readonly selection: readonly AliasedRawBuilder<unknown, string>[];
+  /** The names that these are selected by. */
+  readonly names: readonly string[];
   /** The row in what one row of such a query gave. */
   rowOf(found: object): Row;
 }
+
+const PACKED = 'packed';
 
 /**
  * Reads rows of many columns. SQLite's addon makes an object of every row, member by member, at three quarters of what
@@ -21,14 +25,15 @@ export function rowReader<Name extends keyof Tables>(
   table: RowTable<Name>,
 ): RowReader<Selectable<Tables[Name]>> {
   type Row = Selectable<Tables[Name]>;
-  if (flavour === 'postgresql') return { selection: everyColumn(table), rowOf: (found) => found as Row };
   const { name, columns } = table;
-  const values = columns.map((column) => valueOf(`${name}.${column.name}`, column));
   const names = columns.map((column) => column.name);
+  if (flavour === 'postgresql') return { selection: everyColumn(table), names, rowOf: (found) => found as Row };
+  const values = columns.map((column) => valueOf(`${name}.${column.name}`, column));
   // Copied and then filled: V8 makes a dictionary of an object that gains so many members one by one.
   const blank = Object.fromEntries(names.map((column) => [column, null]));
   return {
-    selection: [sql<string>`json_array(${sql.join(values)})`.as('packed')],
+    selection: [sql<string>`json_array(${sql.join(values)})`.as(PACKED)],
+    names: [PACKED],
     rowOf(found) {
       const given = JSON.parse((found as { readonly packed: string }).packed) as readonly unknown[];
       const row: Record<string, unknown> = { ...blank };

@@ -11,6 +11,7 @@ import { KeySpendEntity, type KeySpendSchema } from './entities/key-spend.ts';
 import { PaymentEventEntity, type PaymentEventSchema } from './entities/payment-event.ts';
 import { PaymentObjectEntity, type PaymentObjectSchema } from './entities/payment-object.ts';
 import { ResponseEntity, type ResponseSchema } from './entities/response.ts';
+import { SheetTraceEntity, type SheetTraceSchema } from './entities/sheet-trace.ts';
 import { SpanEntity, type SpanSchema } from './entities/span.ts';
 import { SpendRowEntity, type SpendRowSchema } from './entities/spend-row.ts';
 import { TraceSummaryEntity, type TraceSummarySchema } from './entities/trace-summary.ts';
@@ -26,6 +27,7 @@ export const ENTITIES = [
   VirtualKeyEntity,
   TraceSummaryEntity,
   SpanEntity,
+  SheetTraceEntity,
   ExportBodyEntity,
   SpendRowEntity,
   KeySpendEntity,
@@ -47,6 +49,7 @@ export type Tables = InferKyselyDB<
   | typeof CatalogReleaseSchema
   | typeof TraceSummarySchema
   | typeof SpanSchema
+  | typeof SheetTraceSchema
   | typeof ExportBodySchema
   | typeof SpendRowSchema
   | typeof KeySpendSchema

@@ -93,7 +93,9 @@ function scratchOver(options: StoresOptions, dispose: () => Promise<void>): Scra
         ...(await db.selectFrom('trace_summary').select(summaries).execute()),
         ...(await db.selectFrom('span').select(spans).execute()),
       ];
-      return [...rows.map((row) => JSON.stringify(row)), ...(await keptBodies()).map(openedBody)].join('\n');
+      const bodies = await db.selectFrom('export_body').select('heads').execute();
+      const sheets = bodies.map(({ heads }) => Buffer.from(heads ?? []).toString());
+      return [...rows.map((row) => JSON.stringify(row)), ...sheets, ...(await keptBodies()).map(openedBody)].join('\n');
     },
     async holdWriters() {
       const { orm, flavour } = await openBare();

@@ -51,6 +51,7 @@ for (const engine of ENGINES)
         'payment_object',
         'response',
         'schema_migration',
+        'sheet_trace',
         'span',
         'spend_row',
         'trace_summary',

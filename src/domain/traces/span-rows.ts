@@ -24,7 +24,10 @@ export type SpanRows = string & { readonly spanRows: true };
 
 const NEXT_ROW = ',\n';
 
-/** The names of a row's values, in their order. All but the trace id, which the trace of the row knows. */
+/**
+ * The names of a row's values, in their order. All but the trace id, which the trace of the row knows. Stores keep such
+ * texts (ADR 0039), so that the order stays.
+ */
 export const SPAN_ROW_MEMBERS = [
   'spanId',
   'parentSpanId',

@@ -13,6 +13,8 @@ export const ExportBodySchema = defineEntity({
     /** How many spans point into it: with the last it goes. */
     heldBy: p.integer(),
     bytes: p.blob(),
+    /** The sheet of the body (ADR 0039): of some traces the rows of their spans, as `SpanRows` has them, one behind the other. */
+    heads: p.blob().nullable(),
   },
 });
 

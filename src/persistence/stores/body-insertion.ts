@@ -4,10 +4,11 @@ import type { SqlFlavour } from '../database.ts';
 import { statementsOf } from '../rows.ts';
 import type { Tables } from '../tables.ts';
 
-/** A body, and how many of the spans that are stored with it point into it. */
+/** A body, how many of the spans that are stored with it point into it, and its sheet. */
 export interface HeldBody {
   readonly body: ExportBody;
   readonly heldBy: number;
+  readonly heads: Uint8Array | null;
 }
 
 /** Stores bodies; resolves to their numbers, in their order. */
@@ -15,7 +16,9 @@ export type BodyWriter = (db: Kysely<Tables>, held: readonly HeldBody[]) => Prom
 
 /** Few enough that the same statements come again and again, and can be kept. */
 const STATEMENT_BODIES = 16;
-const VALUES = ['format', 'compression', 'held_by', 'bytes'] as const;
+const VALUES = ['format', 'compression', 'held_by', 'bytes', 'heads'] as const;
+
+const bytesOf = ({ body, heads }: HeldBody): number => body.bytes.length + (heads?.length ?? 0);
 
 /** Writes the bodies of a commit together. The text for so many bodies is made once. */
 export function createBodyWriter(flavour: SqlFlavour): BodyWriter {
@@ -33,14 +36,15 @@ export function createBodyWriter(flavour: SqlFlavour): BodyWriter {
 
   return async (db, held) => {
     const numbers: string[] = [];
-    for (const some of statementsOf(held, ({ body }) => body.bytes.length, STATEMENT_BODIES)) {
+    for (const some of statementsOf(held, bytesOf, STATEMENT_BODIES)) {
       const text = texts.get(some.length) ?? textFor(some.length);
       texts.set(some.length, text);
-      const values = some.flatMap(({ body: { format, compression, bytes }, heldBy }) => [
+      const values = some.flatMap(({ body: { format, compression, bytes }, heldBy, heads }) => [
         format,
         compression,
         heldBy,
         Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
+        heads,
       ]);
       const { rows } = await db.executeQuery<{ body_no: string }>(CompiledQuery.raw(text, values));
       if (rows.length !== some.length) throw new Error('The database did not give each body a number.');

@@ -5,8 +5,9 @@ import { withCallsCountedOnce } from '../../domain/traces/recount.ts';
 import type { TraceSummary } from '../../domain/traces/trace.ts';
 import { amountText } from '../../domain/storable.ts';
 import type { SqlFlavour } from '../database.ts';
-import { numbersIn } from '../rows.ts';
+import { numbersIn, type RowTable } from '../rows.ts';
 import type { Tables } from '../tables.ts';
+import { type SpanSource, spanSources } from './span-sheets.ts';
 
 /**
  * Counts the calls of traces and their estimates afresh, once all of their spans are stored: spans that came apart may tell of one
@@ -14,20 +15,22 @@ import type { Tables } from '../tables.ts';
  */
 export async function recountCalls(
   db: Kysely<Tables>,
-  flavour: SqlFlavour,
+  { flavour, span }: { readonly flavour: SqlFlavour; readonly span: RowTable<'span'> },
   traces: ReadonlyMap<string, TraceSummary>,
 ): Promise<readonly TraceSummary[]> {
   if (traces.size === 0) return [];
-  const rows = await db
-    .selectFrom('span')
-    .select(['span_id', 'parent_span_id', 'type', 'request_id', 'gateway'])
-    .select(sql<number>`cast(input_tokens as double precision)`.as('input'))
-    .select(sql<number>`cast(output_tokens as double precision)`.as('output'))
-    .select(sql<string>`cast(trace_no as text)`.as('number'))
-    .select(sql<string | null>`cast(cost as text)`.as('cost_text'))
-    .select(sql<string | null>`cast(estimate as text)`.as('estimate_text'))
-    .where('trace_no', 'in', numbersIn(flavour, [...traces.keys()]))
-    .execute();
+  const countsIn = (source: SpanSource) =>
+    db
+      .selectFrom(source)
+      .select(['span_id', 'parent_span_id', 'type', 'request_id', 'gateway'])
+      .select(sql<number>`cast(input_tokens as double precision)`.as('input'))
+      .select(sql<number>`cast(output_tokens as double precision)`.as('output'))
+      .select(sql<string>`cast(trace_no as text)`.as('number'))
+      .select(sql<string | null>`cast(cost as text)`.as('cost_text'))
+      .select(sql<string | null>`cast(estimate as text)`.as('estimate_text'))
+      .where('trace_no', 'in', numbersIn(flavour, [...traces.keys()]));
+  const { rows: spanRows, sheets } = spanSources(flavour, span);
+  const rows = await countsIn(spanRows).unionAll(countsIn(sheets)).execute();
   const links = new Map<string, CallCount[]>([...traces.keys()].map((number) => [number, []]));
   for (const row of rows)
     links.get(row.number)?.push({

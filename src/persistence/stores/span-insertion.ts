@@ -4,6 +4,7 @@ import type { SqlFlavour } from '../database.ts';
 import { type RowTable, statements } from '../rows.ts';
 import type { Tables } from '../tables.ts';
 import { SPAN_COLUMNS } from './span-rows.ts';
+import { joinedSheets } from './span-sheets.ts';
 
 /** Spans of one trace out of one body, as a statement takes them. */
 export type SpanGroup = string & { readonly spanGroup: true };
@@ -16,7 +17,7 @@ export function spanGroup(traceNo: string, bodyNo: string | null, rows: SpanRows
 /** Writes spans and finds those that are there, with statements whose text is made once. */
 export interface SpanWriter {
   insert(db: Kysely<Tables>, groups: readonly SpanGroup[]): Promise<void>;
-  /** Which of these spans are stored, by the number of their trace. */
+  /** Which of these spans are stored, by the number of their trace; perhaps with others that are. */
   stored(
     db: Kysely<Tables>,
     wanted: ReadonlyMap<string, readonly string[]>,
@@ -41,7 +42,11 @@ export function createSpanWriter(flavour: SqlFlavour, { columns }: RowTable<'spa
       storedText: `select cast(span.trace_no as text) as trace_no, span.span_id
         from jsonb_array_elements($1::jsonb) t
         cross join lateral jsonb_array_elements_text(t.value -> 1) i
-        join span on span.trace_no = cast(t.value ->> 0 as bigint) and span.span_id = i.value`,
+        join span on span.trace_no = cast(t.value ->> 0 as bigint) and span.span_id = i.value
+        union all
+        select cast(t.trace_no as text), h.value ->> 0
+        from jsonb_array_elements($1::jsonb) w cross join sheet_trace t ${joinedSheets(flavour)}
+        where t.trace_no = cast(w.value ->> 0 as bigint) and b.body_no = t.body_no`,
     };
   }
 
@@ -55,8 +60,12 @@ export function createSpanWriter(flavour: SqlFlavour, { columns }: RowTable<'spa
         select t.value ->> 0, t.value ->> 1, ${own.join(', ')}
         from jsonb_each(?) t, jsonb_each(t.value, '$[2]') s`,
       storedText: `select cast(span.trace_no as text) as trace_no, span.span_id
-        from jsonb_each(?) t, jsonb_each(t.value, '$[1]') i
-        cross join span on span.trace_no = t.value ->> 0 and span.span_id = i.value`,
+        from jsonb_each(?1) t, jsonb_each(t.value, '$[1]') i
+        cross join span on span.trace_no = t.value ->> 0 and span.span_id = i.value
+        union all
+        select cast(t.trace_no as text), jsonb_extract(h.value, '$[0]')
+        from jsonb_each(?1) w cross join sheet_trace t ${joinedSheets(flavour)}
+        where t.trace_no = w.value ->> 0 and b.body_no = t.body_no`,
     };
   }
 

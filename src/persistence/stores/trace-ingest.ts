@@ -21,6 +21,7 @@ import { createBodyWriter, type HeldBody } from './body-insertion.ts';
 import { type IngestJob, type IngestPart, newParts } from './ingest-jobs.ts';
 import { recountCalls } from './recount.ts';
 import { createSpanWriter, spanGroup } from './span-insertion.ts';
+import { createSheetWriter, type Sheet, sheetOf } from './span-sheets.ts';
 import { emptySummaryRow, type NewSummaryRow, summaryOf, summaryRowOf, type SummaryRow } from './summary-rows.ts';
 
 /** The tables of the trace store, as rows are written to and read from them. */
@@ -28,6 +29,7 @@ export interface TraceTables {
   readonly summary: RowTable<'trace_summary'>;
   readonly span: RowTable<'span'>;
   readonly body: RowTable<'export_body'>;
+  readonly sheetTrace: RowTable<'sheet_trace'>;
 }
 
 /** A trace that was there before, and its number. */
@@ -67,6 +69,7 @@ export function createTraceIngest(
     ),
   };
   const spans = createSpanWriter(flavour, tables.span);
+  const sheetWriter = createSheetWriter(flavour, tables);
   const storeBodies = createBodyWriter(flavour);
   let lockText: string | null = null;
 
@@ -140,14 +143,34 @@ export function createTraceIngest(
   async function bodiesToKeep(
     jobs: readonly IngestJob[],
     fresh: readonly (readonly IngestPart[])[],
+    sheets: ReadonlyMap<number, Sheet>,
   ): Promise<ReadonlyMap<number, HeldBody>> {
     const held = new Map<number, HeldBody>();
     for (const [place, parts] of fresh.entries()) {
       const job = jobs[place];
       const heldBy = parts.reduce((total, { spanIds }) => total + spanIds.length, 0);
-      if (job?.body && heldBy > 0) held.set(place, { body: await onlyNew(job, job.body, parts), heldBy });
+      if (!job?.body || heldBy === 0) continue;
+      const body = await onlyNew(job, job.body, parts);
+      held.set(place, { body, heldBy, heads: sheets.get(place)?.heads ?? null });
     }
     return held;
+  }
+
+  /** The sheets, by the places of their jobs: what comes first of a trace, where a body has its payloads. */
+  function sheetsOfNew(
+    jobs: readonly IngestJob[],
+    fresh: readonly (readonly IngestPart[])[],
+    known: ReadonlyMap<string, KnownTrace>,
+  ): ReadonlyMap<number, Sheet> {
+    const begun = new Set(known.keys());
+    const sheets = new Map<number, Sheet>();
+    for (const [place, parts] of fresh.entries()) {
+      const first = parts.filter(({ identity }) => !begun.has(identity.traceRef));
+      for (const { identity } of first) begun.add(identity.traceRef);
+      const sheet = jobs[place]?.body ? sheetOf(first) : null;
+      if (sheet !== null) sheets.set(place, sheet);
+    }
+    return sheets;
   }
 
   /** Stores what is new of each job. `known` are the traces that were there before. */
@@ -167,20 +190,28 @@ export function createTraceIngest(
       if (before !== null && mayTellAgain(after)) pieced.add(identity.traceRef);
     }
     const numbers = await storeSummaries(db, intoSummaries, [...grown.values()].map(summaryRowOf));
-    const held = await bodiesToKeep(jobs, fresh);
+    const numberOf = ({ identity }: IngestPart): string => numbers.get(identity.traceRef) ?? 'null';
+    const sheets = sheetsOfNew(jobs, fresh, known);
+    const held = await bodiesToKeep(jobs, fresh, sheets);
     const bodyNos = await storeBodies(db, [...held.values()]);
     const bodyNoAt = new Map([...held.keys()].map((place, at) => [place, bodyNos[at] ?? null]));
+    const inSheets = [...sheets].flatMap(([place, { places }]) => {
+      const bodyNo = bodyNoAt.get(place) ?? 'null';
+      return [...places].map(([part, at]) => ({ traceNo: numberOf(part), bodyNo, ...at }));
+    });
+    await sheetWriter.insert(db, inSheets);
     const groups = fresh.flatMap((parts, place) =>
-      parts.map(({ identity, rows }) =>
-        spanGroup(numbers.get(identity.traceRef) ?? 'null', bodyNoAt.get(place) ?? null, rows),
-      ),
+      parts
+        .filter((part) => sheets.get(place)?.places.has(part) !== true)
+        .map((part) => spanGroup(numberOf(part), bodyNoAt.get(place) ?? null, part.rows)),
     );
     await spans.insert(db, groups);
-    const traces = [...pieced].flatMap((ref) => {
+    const again = [...pieced].flatMap((ref) => {
       const [number, summary] = [numbers.get(ref), grown.get(ref)];
       return number === undefined || summary === undefined ? [] : [[number, summary] as const];
     });
-    for (const summary of await recountCalls(db, flavour, new Map(traces))) grown.set(summary.traceRef, summary);
+    for (const summary of await recountCalls(db, { flavour, span: tables.span }, new Map(again)))
+      grown.set(summary.traceRef, summary);
     return grown;
   }
 

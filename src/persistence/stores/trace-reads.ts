@@ -11,6 +11,7 @@ import { rowReader } from '../row-reader.ts';
 import { tableWithout, tuplesInJson } from '../rows.ts';
 import type { Tables } from '../tables.ts';
 import { type SpanRow, spanHeadOf } from './span-rows.ts';
+import { type SpanSource, spanSources } from './span-sheets.ts';
 import { summaryOf, type SummaryRow } from './summary-rows.ts';
 import type { TraceTables } from './trace-ingest.ts';
 
@@ -82,6 +83,12 @@ interface SpanPageValues {
   readonly limit: number;
 }
 
+/** What spans are put in order by, beside what is read of them. */
+interface HeadRow extends Pick<SummaryRow, 'trace_id' | 'trace_ref'> {
+  readonly by_start: unknown;
+  readonly by_id: string;
+}
+
 export function createTraceReads({ orm, flavour, inFlight }: Database, tables: TraceTables): TraceReads {
   const summaryRows = rowReader(flavour, tableWithout(tables.summary, 'trace_no'));
   const headRows = rowReader(flavour, tableWithout(tables.span, 'trace_no', 'body_no', 'body_at', 'payload'));
@@ -95,10 +102,11 @@ export function createTraceReads({ orm, flavour, inFlight }: Database, tables: T
       .orderBy('trace_summary.trace_ref', 'desc');
   const summariesIn = (rows: readonly object[]): readonly TraceSummary[] =>
     rows.map((row) => summaryOf(summaryRows.rowOf(row)));
-  const spansOf = (db: Kysely<Tables>, keys: RawBuilder<string>) =>
+  const sources = spanSources(flavour, tables.span);
+  const spansOf = (db: Kysely<Tables>, source: SpanSource, keys: RawBuilder<string>) =>
     db
       .selectFrom('trace_summary')
-      .innerJoin('span', 'span.trace_no', 'trace_summary.trace_no')
+      .innerJoin(source, 'span.trace_no', 'trace_summary.trace_no')
       .where(sql`(trace_summary.trace_id, trace_summary.trace_ref)`, 'in', tuplesInJson(flavour, 2, keys));
 
   const pages = byVisibility((kind) => {
@@ -133,39 +141,55 @@ export function createTraceReads({ orm, flavour, inFlight }: Database, tables: T
     summaries(db).where(sql`(trace_id, trace_ref)`, 'in', tuplesInJson(flavour, 2, given('keys'))),
   );
 
-  const wholeTraces = madeOnce((db, given: Given<{ readonly keys: string }>) =>
-    spansOf(db, given('keys'))
-      .select(['trace_summary.trace_id', 'trace_summary.trace_ref'])
-      .select(headRows.selection)
-      .orderBy('span.start_ns')
-      .orderBy('span.span_id'),
-  );
-
-  const spanPage = (db: Kysely<Tables>, given: Given<SpanPageValues>) =>
-    spansOf(db, given('keys'))
-      .select(headRows.selection)
-      .orderBy('span.start_ns')
-      .orderBy('span.span_id')
-      .limit(given('limit'));
-  const spanPages = {
-    first: madeOnce(spanPage),
-    behind: madeOnce((db, given: Given<SpanPageValues>) =>
-      spanPage(db, given).where(
-        sql<boolean>`(span.start_ns, span.span_id) > (cast(${given('afterNs')} as bigint), ${given('afterId')})`,
-      ),
-    ),
+  const headsOf = (db: Kysely<Tables>, source: SpanSource, keys: RawBuilder<string>) =>
+    spansOf(db, source, keys)
+      .select([
+        'trace_summary.trace_id',
+        'trace_summary.trace_ref',
+        'span.start_ns as by_start',
+        'span.span_id as by_id',
+      ])
+      .select(headRows.selection);
+  /** Both queries in one order. What is only there for that is not brought: a start fits no number of JavaScript's. */
+  const inOrder = (db: Kysely<Tables>, headsIn: (source: SpanSource) => Expression<HeadRow>) => {
+    const [rows, sheets] = [headsIn(sources.rows), headsIn(sources.sheets)];
+    return db
+      .selectFrom(sql<HeadRow>`(select * from ${rows} as r union all select * from ${sheets} as s)`.as('head'))
+      .select(['head.trace_id', 'head.trace_ref'])
+      .select(headRows.names.map((name) => sql.ref(`head.${name}`).as(name)))
+      .orderBy('head.by_start')
+      .orderBy('head.by_id');
   };
-
-  const oneSpan = madeOnce((db, given: Given<{ readonly keys: string; readonly spanId: string }>) =>
-    spansOf(db, given('keys'))
-      .leftJoin('export_body', 'export_body.body_no', 'span.body_no')
-      .where('span.span_id', '=', given('spanId'))
-      .select(['trace_summary.trace_id', 'trace_summary.team_id', 'trace_summary.key_hash'])
-      .select(spanRows.selection)
-      .select(['export_body.format', 'export_body.compression', 'export_body.bytes'])
-      .orderBy('trace_summary.trace_ref')
-      .limit(1),
+  const wholeTraces = madeOnce((db, given: Given<{ readonly keys: string }>) =>
+    inOrder(db, (source) => headsOf(db, source, given('keys'))),
   );
+
+  const isBehind = (given: Given<SpanPageValues>) =>
+    sql<boolean>`(span.start_ns, span.span_id) > (cast(${given('afterNs')} as bigint), ${given('afterId')})`;
+  const spanPage = (behind: boolean) =>
+    madeOnce((db, given: Given<SpanPageValues>) => {
+      // The first of each, so that no more are put in order.
+      const first = (source: SpanSource) =>
+        headsOf(db, source, given('keys'))
+          .$if(behind, (query) => query.where(isBehind(given)))
+          .orderBy('span.start_ns')
+          .orderBy('span.span_id')
+          .limit(given('limit'));
+      return inOrder(db, first).limit(given('limit'));
+    });
+  const spanPages = { first: spanPage(false), behind: spanPage(true) };
+
+  const oneSpan = madeOnce((db, given: Given<{ readonly keys: string; readonly spanId: string }>) => {
+    const spanIn = (source: SpanSource) =>
+      spansOf(db, source, given('keys'))
+        .leftJoin('export_body', 'export_body.body_no', 'span.body_no')
+        .where('span.span_id', '=', given('spanId'))
+        .select(['trace_summary.trace_id', 'trace_summary.team_id', 'trace_summary.key_hash'])
+        .select(spanRows.selection)
+        .select(['export_body.format', 'export_body.compression', 'export_body.bytes'])
+        .select('trace_summary.trace_ref');
+    return spanIn(sources.rows).unionAll(spanIn(sources.sheets)).orderBy('trace_ref').limit(1);
+  });
 
   return {
     listSummaries: (visibility, { startMs, endMs, after }, limit) =>

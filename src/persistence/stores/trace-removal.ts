@@ -1,11 +1,13 @@
 import { type Kysely, sql } from 'kysely';
 import { payloadText } from '../../domain/traces/span-rows.ts';
-import type { BodyReader, ExportBody } from '../../domain/traces/packed.ts';
+import type { BodyReader } from '../../domain/traces/packed.ts';
 import type { TraceKey } from '../../domain/traces/store.ts';
 import type { Database } from '../database.ts';
 import { numbersIn, tuplesIn } from '../rows.ts';
 import type { Tables } from '../tables.ts';
 import { transaction } from '../transaction.ts';
+import { createSheetWriter, type SheetPlace, withoutPlaces } from './span-sheets.ts';
+import type { TraceTables } from './trace-ingest.ts';
 
 /** What stays free for what comes next, and the most that is given back in one step, in bytes. */
 const FREE_BYTES = 16 << 20;
@@ -23,6 +25,8 @@ interface TakenTrace {
 interface Held {
   count: number;
   readonly traceIds: string[];
+  /** Where in its sheets these traces are. */
+  readonly places: SheetPlace[];
 }
 
 /** Takes traces, or their texts, out for good. See `TraceStore` for what that means. */
@@ -32,7 +36,12 @@ export interface TraceRemoval {
   redact(traces: readonly TraceKey[], atMs: number): Promise<void>;
 }
 
-export function createTraceRemoval({ orm, flavour }: Database, bodies: BodyReader | undefined): TraceRemoval {
+export function createTraceRemoval(
+  { orm, flavour }: Database,
+  tables: TraceTables,
+  bodies: BodyReader | undefined,
+): TraceRemoval {
+  const sheets = createSheetWriter(flavour, tables);
   const taking = (db: Kysely<Tables>) =>
     db.selectFrom('trace_summary').select([sql<string>`cast(trace_no as text)`.as('number'), 'trace_id']);
 
@@ -68,27 +77,38 @@ export function createTraceRemoval({ orm, flavour }: Database, bodies: BodyReade
     taken: readonly TakenTrace[],
   ): Promise<readonly (readonly [bodyNo: string, held: Held])[]> {
     const idOf = new Map(taken.map(({ number, trace_id: traceId }) => [number, traceId]));
-    const rows = await db
+    const numbers = numbersIn(flavour, [...idOf.keys()]);
+    const names = [sql<string>`cast(body_no as text)`.as('body'), sql<string>`cast(trace_no as text)`.as('number')];
+    const inRows = await db
       .selectFrom('span')
-      .select([sql<string>`cast(body_no as text)`.as('body'), sql<string>`cast(trace_no as text)`.as('number')])
+      .select(names)
       .select((eb) => eb.fn.countAll<number | string>().as('count'))
-      .where('trace_no', 'in', numbersIn(flavour, [...idOf.keys()]))
+      .where('trace_no', 'in', numbers)
       .where('body_no', 'is not', null)
       .groupBy(['span.body_no', 'span.trace_no'])
-      .orderBy('span.body_no')
+      .execute();
+    const inSheets = await db
+      .selectFrom('sheet_trace')
+      .select(names)
+      .select(['at', 'length', 'spans'])
+      .where('trace_no', 'in', numbers)
       .execute();
     const held = new Map<string, Held>();
-    for (const { body, number, count } of rows) {
-      const of = held.get(body) ?? { count: 0, traceIds: [] };
-      of.count += Number(count);
+    function heldOf(body: string, number: string, count: number): Held {
+      const of = held.get(body) ?? { count: 0, traceIds: [], places: [] };
+      of.count += count;
       of.traceIds.push(idOf.get(number) ?? '');
       held.set(body, of);
+      return of;
     }
-    return [...held];
+    for (const { body, number, count } of inRows) heldOf(body, number, Number(count));
+    for (const { body, number, ...place } of inSheets) heldOf(body, number, place.spans).places.push(place);
+    // In one order for all, so that two processes cannot wait for each other.
+    return [...held].toSorted(([left], [right]) => Number(left) - Number(right));
   }
 
   /** A body nobody points into goes; from one that others still need, these traces are taken out. */
-  async function release(db: Kysely<Tables>, bodyNo: string, { count, traceIds }: Held): Promise<void> {
+  async function release(db: Kysely<Tables>, bodyNo: string, { count, traceIds, places }: Held): Promise<void> {
     const held = await sql<{ held_by: number }>`
       update export_body set held_by = held_by - ${count} where body_no = ${bodyNo} returning held_by
     `.execute(db);
@@ -96,16 +116,20 @@ export function createTraceRemoval({ orm, flavour }: Database, bodies: BodyReade
       await db.deleteFrom('export_body').where('body_no', '=', bodyNo).execute();
       return;
     }
-    const body: ExportBody = await db
+    const { heads, ...body } = await db
       .selectFrom('export_body')
-      .select(['format', 'compression', 'bytes'])
+      .select(['format', 'compression', 'bytes', 'heads'])
       .where('body_no', '=', bodyNo)
       .executeTakeFirstOrThrow();
     if (bodies === undefined) throw new Error('The store was opened without a reader of bodies.');
     const { compression, bytes } = await bodies.without(body, traceIds);
     await db
       .updateTable('export_body')
-      .set({ compression, bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) })
+      .set({
+        compression,
+        bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
+        heads: heads === null ? null : withoutPlaces(heads, places),
+      })
       .where('body_no', '=', bodyNo)
       .execute();
   }
@@ -123,12 +147,11 @@ export function createTraceRemoval({ orm, flavour }: Database, bodies: BodyReade
 
   async function removeTaken(db: Kysely<Tables>, taken: readonly TakenTrace[]): Promise<number> {
     if (taken.length === 0) return 0;
-    const numbers = numbersIn(
-      flavour,
-      taken.map(({ number }) => number),
-    );
+    const traceNos = taken.map(({ number }) => number);
+    const numbers = numbersIn(flavour, traceNos);
     const held = await heldBy(db, taken);
     await db.deleteFrom('span').where('trace_no', 'in', numbers).execute();
+    await sheets.forget(db, traceNos);
     await db.deleteFrom('trace_summary').where('trace_no', 'in', numbers).execute();
     for (const [bodyNo, of] of held) await release(db, bodyNo, of);
     return taken.length;
@@ -149,11 +172,10 @@ export function createTraceRemoval({ orm, flavour }: Database, bodies: BodyReade
       transaction(orm, async (db) => {
         const taken = await takeThese(db, traces);
         if (taken.length === 0) return;
-        const numbers = numbersIn(
-          flavour,
-          taken.map(({ number }) => number),
-        );
+        const traceNos = taken.map(({ number }) => number);
+        const numbers = numbersIn(flavour, traceNos);
         const held = await heldBy(db, taken);
+        await sheets.layOut(db, traceNos);
         await db
           .updateTable('span')
           .set({ body_no: null, body_at: null, payload: NOTHING, input_preview: '', error: null, source: null })

@@ -8,6 +8,7 @@ import type { TraceFilters } from '../../domain/traces/trace-search.ts';
 import type { TraceSummary } from '../../domain/traces/trace.ts';
 import type { Database } from '../database.ts';
 import { ExportBodyEntity } from '../entities/export-body.ts';
+import { SheetTraceEntity } from '../entities/sheet-trace.ts';
 import { SpanEntity } from '../entities/span.ts';
 import { TraceSummaryEntity } from '../entities/trace-summary.ts';
 import { createGroupCommit } from '../group-commit.ts';
@@ -44,6 +45,7 @@ export function createTraceStore(
     summary: rowTable(orm, 'trace_summary', TraceSummaryEntity),
     span: rowTable(orm, 'span', SpanEntity),
     body: rowTable(orm, 'export_body', ExportBodyEntity),
+    sheetTrace: rowTable(orm, 'sheet_trace', SheetTraceEntity),
   };
   const summaryRows = rowReader(flavour, tableWithout(tables.summary, 'trace_no'));
   const reads = createTraceReads(database, tables);
@@ -52,7 +54,7 @@ export function createTraceStore(
     limit,
     groupRows: GROUP_ROWS,
   });
-  const removal = createTraceRemoval(database, bodies);
+  const removal = createTraceRemoval(database, tables, bodies);
   const reading = (): Kysely<Tables> => orm.em.fork().getKysely<Tables>({ type: 'read' });
   const visible = (visibility: Visibility) => visibleTo(visibility.kind, sql`${ownerOf(visibility)}`);
   const visibleAndPassing = (visibility: Visibility, filters: TraceFilters) =>

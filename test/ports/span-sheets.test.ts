@@ -1,0 +1,150 @@
+import { Migrator } from '@mikro-orm/migrations';
+import { sql } from 'kysely';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { PackedExport } from '../../src/domain/traces/packed.ts';
+import { SPAN_ROW_MEMBERS } from '../../src/domain/traces/span-rows.ts';
+import { DEFAULT_OTLP_LIMITS } from '../../src/domain/traces/otlp-limits.ts';
+import type { Stores } from '../../src/persistence/stores.ts';
+import { traceRefOf } from '../../src/persistence/trace-ref.ts';
+import { packExport } from '../../src/trace-packing.ts';
+import { aTracePacker } from '../support/trace-packer.ts';
+import { ENGINES, type ScratchDatabase } from './engines.ts';
+import { START_MS, spanId, TEAM_KEY, traceId } from './samples.ts';
+
+const BEFORE = 'Migration20261121110000_gateway_calls';
+
+/** Spans of a trace by their numbers; letters beyond Latin-1 are several bytes. */
+interface Sent {
+  readonly trace: number;
+  readonly spans: readonly number[];
+}
+
+const from = (first: number, count: number): readonly number[] => Array.from({ length: count }, (_, at) => first + at);
+const saying = (trace: number, span: number): string => `says \u{1F600} ö ${trace}.${span}!`;
+
+function anExport(...sent: readonly Sent[]): PackedExport {
+  const spans = sent.flatMap(({ trace, spans: numbers }) =>
+    numbers.map((span) => ({
+      traceId: traceId(trace),
+      spanId: spanId(span),
+      name: saying(trace, span),
+      startTimeUnixNano: `${START_MS + span}000001`,
+      endTimeUnixNano: `${START_MS + span}000002`,
+      attributes: [{ key: 'gen_ai.prompt', value: { stringValue: saying(trace, span) } }],
+    })),
+  );
+  const bytes = Buffer.from(JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans }] }] }));
+  return packExport({ bytes, contentType: 'application/json', contentEncoding: undefined }, DEFAULT_OTLP_LIMITS);
+}
+
+const keyOf = (trace: number) => ({ traceId: traceId(trace), traceRef: traceRefOf(TEAM_KEY, traceId(trace)) });
+
+it('stands in sheets in an order that only a migration which lays them out may change', () => {
+  const first = ['spanId', 'parentSpanId', 'name', 'kind', 'type', 'agent', 'service', 'startNs', 'endNs', 'status'];
+  const next = ['error', 'model', 'inputTokens', 'outputTokens', 'inputPreview', 'requestId', 'cost', 'bodyAt'];
+  const last = ['payload', 'provider', 'framework', 'callId', 'gateway', 'source', 'estimate'];
+  expect(SPAN_ROW_MEMBERS).toEqual([...first, ...next, ...last]);
+});
+
+for (const engine of ENGINES)
+  describe.skipIf(engine.missing !== null)(`what traces begin with, on ${engine.name}`, () => {
+    let scratch: ScratchDatabase;
+    let stores: Stores;
+    beforeEach(async () => {
+      scratch = await engine.create();
+      stores = await scratch.open({ bodies: aTracePacker() });
+    });
+    afterEach(() => scratch.remove());
+
+    const store = (...sent: readonly Sent[]) => stores.traces.ingestExport(TEAM_KEY, anExport(...sent));
+
+    /** Spans with rows of their own, and traces in sheets. */
+    async function counts(): Promise<readonly number[]> {
+      const { orm } = await scratch.openBare();
+      const db = orm.em.fork().getKysely<never>();
+      const { rows } = await sql<{ spans: number | string; traces: number | string }>`
+        select (select count(*) from span) as spans, (select count(*) from sheet_trace) as traces`.execute(db);
+      return rows.flatMap(({ spans, traces }) => [Number(spans), Number(traces)]);
+    }
+
+    /** The names of a trace's spans, and what the payload of each says. */
+    async function read(trace: number): Promise<readonly (readonly [name: string, input: string | undefined])[]> {
+      const heads = (await stores.traces.listSpans([keyOf(trace)])).get(keyOf(trace).traceRef) ?? [];
+      return Promise.all(
+        heads.map(async ({ name, spanId: id }) => {
+          const span = await stores.traces.findSpan([keyOf(trace)], id);
+          return [name, span?.input] as const;
+        }),
+      );
+    }
+
+    const whole = (trace: number, spans: readonly number[]) =>
+      spans.map((span) => [saying(trace, span), saying(trace, span)] as const);
+
+    it('is kept together, and read like what came later', async () => {
+      await store({ trace: 1, spans: [1, 3] }, { trace: 2, spans: [1] });
+      expect(await counts()).toEqual([0, 2]);
+      await store({ trace: 1, spans: [2, 4] }, { trace: 3, spans: [9] });
+      expect(await counts()).toEqual([2, 3]);
+      expect(await read(1)).toEqual(whole(1, [1, 2, 3, 4]));
+      expect(await read(2)).toEqual(whole(2, [1]));
+      expect(await read(3)).toEqual(whole(3, [9]));
+      const pages = await stores.traces.listSpanPage(keyOf(1), null, 3);
+      expect(pages.map(({ name }) => name)).toEqual([1, 2, 3].map((span) => saying(1, span)));
+      const [, , last] = pages;
+      const behind = await stores.traces.listSpanPage(keyOf(1), last ?? null, 3);
+      expect(behind.map(({ name }) => name)).toEqual([saying(1, 4)]);
+    });
+
+    it('is not stored again when it is sent again, alone or with more', async () => {
+      await store({ trace: 1, spans: [1, 2] });
+      await store({ trace: 1, spans: [2, 1] });
+      const [grown] = await store({ trace: 1, spans: [1, 2, 3] });
+      expect([grown?.spanCount, await counts(), await read(1)]).toEqual([3, [1, 1], whole(1, [1, 2, 3])]);
+    });
+
+    it('has rows where two exports of one commit bring the same trace, but for the first', async () => {
+      await Promise.all([store({ trace: 1, spans: [1] }), store({ trace: 1, spans: [1, 2] })]);
+      expect([await counts(), await read(1)]).toEqual([[1, 1], whole(1, [1, 2])]);
+    });
+
+    it('has rows where there are more than a hundred spans', async () => {
+      await store({ trace: 1, spans: from(1, 100) }, { trace: 2, spans: from(1, 101) });
+      expect([await counts(), await read(1)]).toEqual([[101, 1], whole(1, from(1, 100))]);
+      expect(await read(2)).toEqual(whole(2, from(1, 101)));
+    });
+
+    it('goes with its trace, and leaves its neighbours whole', async () => {
+      await store({ trace: 1, spans: [1, 2] }, { trace: 2, spans: [1] }, { trace: 3, spans: [1, 2] });
+      await stores.traces.remove([keyOf(2)]);
+      expect([await counts(), await read(2)]).toEqual([[0, 2], []]);
+      expect((await scratch.everything()).includes(saying(2, 1))).toBe(false);
+      expect([await read(1), await read(3)]).toEqual([whole(1, [1, 2]), whole(3, [1, 2])]);
+      await stores.traces.remove([keyOf(1), keyOf(3)]);
+      expect([await counts(), await scratch.keptBodies()]).toEqual([[0, 0], []]);
+    });
+
+    it('keeps its shape when what it says is taken out', async () => {
+      await store({ trace: 1, spans: [1, 2] }, { trace: 2, spans: [1] });
+      await stores.traces.redact([keyOf(1)], new Date(START_MS));
+      expect(await counts()).toEqual([2, 1]);
+      expect(await read(1)).toEqual([1, 2].map((span) => [saying(1, span), '']));
+      expect(await read(2)).toEqual(whole(2, [1]));
+    });
+
+    it('has rows again after the way back, and is read by them once more', async () => {
+      await store({ trace: 1, spans: [1, 2] }, { trace: 2, spans: [1] });
+      const before = [
+        await stores.traces.listSpans([keyOf(1), keyOf(2)]),
+        await stores.traces.findSpan([keyOf(1)], spanId(2)),
+      ];
+      const migrator = new Migrator((await scratch.openBare()).orm.em);
+      await migrator.down({ to: BEFORE });
+      await migrator.up();
+      expect(await counts()).toEqual([3, 0]);
+      expect([
+        await stores.traces.listSpans([keyOf(1), keyOf(2)]),
+        await stores.traces.findSpan([keyOf(1)], spanId(2)),
+      ]).toEqual(before);
+    });
+  });
