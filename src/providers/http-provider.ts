@@ -87,8 +87,9 @@ const comesWhole = ({ request, answer }: Answered): boolean =>
 async function whole({ deployment, request, answer, dialect }: Answered): Promise<Exchange> {
   const bytes = await readBody(deployment, answer, ANSWER_LIMIT);
   if (bytes === null) throw garbled(deployment, `it has more than ${ANSWER_LIMIT} bytes`);
-  const { endpoint, model, body, textLimit = 0 } = request;
-  const read = dialect.whole(bytes, { endpoint, model, body, textLimit, ...shownIds(deployment, request) });
+  const { endpoint, model, body, form, textLimit = 0 } = request;
+  const about = { endpoint, model, body, textLimit, ...(form === undefined ? {} : { form }) };
+  const read = dialect.whole(bytes, { ...about, ...shownIds(deployment, request) });
   if (read === null) throw garbled(deployment, `it is no ${endpoint.answers.form}`);
   if ('error' in read) throw errorInside(deployment, read.error);
   return wholeExchange(headOf(answer), read);

@@ -3,6 +3,7 @@ import type { ChatDelta, FollowUp, Outcome } from '../domain/chat/chat.ts';
 import type { Losses, NeutralChat } from '../domain/chat/neutral-chat.ts';
 import type { RequestBody } from '../domain/inference/askable.ts';
 import type { Endpoint } from '../domain/inference/endpoint.ts';
+import type { Form } from '../domain/inference/form.ts';
 
 /** A failure as an upstream words it, alone or inside an answer. */
 export interface AnswerError {
@@ -84,6 +85,8 @@ export interface WholeAbout {
   readonly model: string;
   /** The caller's request, for answers whose form depends on it. */
   readonly body: RequestBody;
+  /** The same as the form it was, with the files in it. */
+  readonly form?: Form;
   /** Most characters of the answer's text kept for the outcome; 0 keeps none. */
   readonly textLimit: number;
   /** An id of the upstream's as the caller gets to see it; as it is when absent. */

@@ -1,6 +1,8 @@
 import type { RequestBody } from '../../domain/inference/askable.ts';
 import type { Measured } from '../../domain/inference/measured.ts';
+import type { Form } from '../../domain/inference/form.ts';
 import { type Fields, object, text } from '../json/fields.ts';
+import { soundSeconds } from '../sound/length.ts';
 
 /** So many pictures, of the kind the answer says or, where it does not, the request. */
 export function picturesOf(count: number, answer: Fields, body: RequestBody): Measured {
@@ -12,6 +14,14 @@ export function picturesOf(count: number, answer: Fields, body: RequestBody): Me
 export function soundOf(answer: Fields): Measured | undefined {
   const seconds = secondsOf(answer);
   return seconds === null ? undefined : { unit: 'second', count: seconds };
+}
+
+/** The seconds of the recording that was sent; undefined where it does not say for sure. */
+export function recordedSound(form: Form | undefined): Measured | undefined {
+  const file = form?.parts.find(({ name, filename }) => name === 'file' && filename !== null);
+  if (form === undefined || file === undefined) return undefined;
+  const seconds = soundSeconds(form.bytes.subarray(file.bodyStart, file.bodyEnd));
+  return seconds !== null && seconds < MOST_SECONDS ? { unit: 'second', count: seconds } : undefined;
 }
 
 /** Forms of a transcript whose lines say when they are said. */

@@ -7,7 +7,7 @@ import { isObject, object, parseJson, text } from '../json/fields.ts';
 import { itemCount } from '../json/members.ts';
 import { outlineOf } from '../json/outline.ts';
 import { MediaInspector } from './inspector.ts';
-import { picturesOf, soundOf, subtitledSound } from './measured.ts';
+import { picturesOf, recordedSound, soundOf, subtitledSound } from './measured.ts';
 import { imageUsageOf, transcriptUsageOf } from './usage.ts';
 
 /** Pictures: their bytes are passed over, their number and kind are what they are sold by. */
@@ -31,7 +31,7 @@ const WRITTEN = new Set<unknown>(['text', 'srt', 'vtt']);
 /** What is said in a recording, in JSON or as it would be printed. */
 const TRANSCRIPTS: NativeDialect = {
   errorOf,
-  whole(bytes, { body, textLimit }) {
+  whole(bytes, { body, form, textLimit }) {
     const value = parseJson(bytes);
     const error = errorOf(value);
     if (error !== null) return { error };
@@ -39,9 +39,12 @@ const TRANSCRIPTS: NativeDialect = {
     const said = text(answer['text']);
     if (said === null && (isObject(value) || !WRITTEN.has(body['response_format']))) return null;
     const kept = said ?? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+    const usage = transcriptUsageOf(answer['usage']);
+    const told = said === null ? undefined : soundOf(answer);
+    const recorded = usage === null && told === undefined ? recordedSound(form) : undefined;
     return wholeAnswer(bytes, {
-      usage: transcriptUsageOf(answer['usage']),
-      measured: said === null ? subtitledSound(kept, body['response_format']) : soundOf(answer),
+      usage,
+      measured: told ?? recorded ?? (said === null ? subtitledSound(kept, body['response_format']) : undefined),
       text: textLimit === 0 ? null : kept.slice(0, textLimit),
     });
   },

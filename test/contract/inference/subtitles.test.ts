@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
@@ -22,30 +23,37 @@ afterAll(async () => {
 const SRT = '1\n00:00:00,000 --> 00:00:01,500\nhello\n\n2\n00:01:00,000 --> 00:01:02,250\nthere\n';
 const VTT = 'WEBVTT\n\n00:00.000 --> 00:01.000 align:start\nhello\n\n01:00:00.000 --> 01:00:02.500\nthere\n';
 
+const PLAIN = 'It said 00:00:00,000 --> 00:00:09,000\n';
+const UNKNOWN = Buffer.from('sound');
+// A tone of 12,345 samples, 16,000 a second.
+const TONE = readFileSync(new URL('../../fixtures/sound/tone.mp3', import.meta.url));
+
 it.each([
-  ['srt', SRT, '31.125'],
-  ['vtt', VTT, '1801.25'],
-  ['vtt', 'WEBVTT\n', null],
-  ['text', 'It said 00:00:00,000 --> 00:00:09,000\n', null],
-])(
-  'transcriptions.create 200: %s is billed to the end of its last line, where it tells one',
-  async (format, said, cost) => {
-    upstream.answer((response) => {
-      response.writeHead(200, { 'content-type': 'text/plain' });
-      response.end(said);
-    });
-    const form = new FormData();
-    form.append('model', 'writer');
-    form.append('response_format', format);
-    form.append('file', new Blob(['sound']), 'a.wav');
-    const { traceId, headers } = aTrace();
-    const response = await fetch(`${app.url}/v1/audio/transcriptions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${app.adminKey}`, ...headers },
-      body: form,
-    });
-    expect([response.status, await response.text()]).toEqual([200, said]);
-    expect(response.headers.get('x-litellm-response-cost')).toBe(cost);
-    expect(await left(app, traceId)).toMatchObject([{ spendRow: { callType: 'atranscription', costUsd: cost } }]);
-  },
-);
+  ['srt', UNKNOWN, SRT, '31.125', 'to the end of its last line'],
+  ['vtt', UNKNOWN, VTT, '1801.25', 'to the end of its last line'],
+  ['vtt', UNKNOWN, 'WEBVTT\n', null, 'for nothing where nobody says how long it is'],
+  ['text', UNKNOWN, PLAIN, null, 'for nothing where nobody says how long it is'],
+  ['json', UNKNOWN, '{"text":"hello"}', null, 'for nothing where nobody says how long it is'],
+  ['text', TONE, PLAIN, '0.3857815', 'by the recording'],
+  ['srt', TONE, SRT, '0.3857815', 'by the recording'],
+  ['json', TONE, '{"text":"hello"}', '0.3857815', 'by the recording'],
+  ['verbose_json', TONE, '{"text":"hello","duration":2}', '1', 'by what its answer says'],
+])('transcriptions.create 200: $0 is billed $4 ($3)', async (format, recording, said, cost, _why) => {
+  upstream.answer((response) => {
+    response.writeHead(200, { 'content-type': said.startsWith('{') ? 'application/json' : 'text/plain' });
+    response.end(said);
+  });
+  const form = new FormData();
+  form.append('model', 'writer');
+  form.append('response_format', format);
+  form.append('file', new Blob([recording]), 'a.mp3');
+  const { traceId, headers } = aTrace();
+  const response = await fetch(`${app.url}/v1/audio/transcriptions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${app.adminKey}`, ...headers },
+    body: form,
+  });
+  expect([response.status, await response.text()]).toEqual([200, said]);
+  expect(response.headers.get('x-litellm-response-cost')).toBe(cost);
+  expect(await left(app, traceId)).toMatchObject([{ spendRow: { callType: 'atranscription', costUsd: cost } }]);
+});

@@ -1,0 +1,54 @@
+const HEAD_BYTES = 27;
+/** Opus counts in samples of this rate, whatever was recorded. */
+const OPUS_RATE = 48_000;
+/** Most samples of one packet, and packets of one page. */
+const PACKET_SAMPLES = { opus: 5_760, vorbis: 8_192 } as const;
+const PAGE_PACKETS = 255;
+/** A day of pages of one second. */
+const MOST_PAGES = 86_400;
+
+/** What the first packet of a stream says of it. */
+interface Codec {
+  readonly rate: number;
+  /** Samples at the start that are not played. */
+  readonly skipped: number;
+  readonly packetSamples: number;
+}
+
+/** Pages say how many samples were played up to their end. The last one counts, where there is one stream and it begins at its start. */
+export function oggSeconds(bytes: Buffer): number | null {
+  let codec: Codec | null = null;
+  let serial: number | null = null;
+  let first: number | null = null;
+  let last: number | null = null;
+  for (let at = 0, pages = 0; at < bytes.length; pages += 1) {
+    if (pages === MOST_PAGES) return null;
+    if (at + HEAD_BYTES > bytes.length || bytes.toString('latin1', at, at + 4) !== 'OggS') return null;
+    const segments = bytes[at + 26] ?? 0;
+    const body = at + HEAD_BYTES + segments;
+    const size = bytes.subarray(at + HEAD_BYTES, body).reduce((sum, segment) => sum + segment, 0);
+    if (body + size > bytes.length) return null;
+    serial ??= bytes.readUInt32LE(at + 14);
+    if (serial !== bytes.readUInt32LE(at + 14)) return null;
+    codec ??= codecOf(bytes.subarray(body, body + size));
+    if (codec === null) return null;
+    const played = bytes.readBigInt64LE(at + 6);
+    // None ends on this page; heads end at zero.
+    if (played > 0n) {
+      last = Number(played);
+      first ??= last;
+    }
+    at = body + size;
+  }
+  if (codec === null || first === null || last === null) return null;
+  const isCut = first > codec.packetSamples * PAGE_PACKETS;
+  return isCut ? null : (last - codec.skipped) / codec.rate;
+}
+
+function codecOf(packet: Buffer): Codec | null {
+  if (packet.length >= 16 && packet.toString('latin1', 0, 8) === 'OpusHead')
+    return { rate: OPUS_RATE, skipped: packet.readUInt16LE(10), packetSamples: PACKET_SAMPLES.opus };
+  if (packet.length < 16 || packet.toString('latin1', 0, 7) !== '\x01vorbis') return null;
+  const rate = packet.readUInt32LE(12);
+  return rate === 0 ? null : { rate, skipped: 0, packetSamples: PACKET_SAMPLES.vorbis };
+}

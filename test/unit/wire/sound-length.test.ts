@@ -1,0 +1,101 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { soundSeconds } from '../../../src/wire/sound/length.ts';
+
+/** Tones of 12,345 samples, 16,000 a second (the first of 2,000), as libsndfile and FFmpeg write them. */
+const recorded = (name: string): Buffer => readFileSync(new URL(`../../fixtures/sound/${name}`, import.meta.url));
+const TONE = 12_345 / 16_000;
+
+const changed = (name: string, change: (bytes: Buffer) => Buffer | void): Buffer => {
+  const bytes = Buffer.from(recorded(name));
+  return change(bytes) ?? bytes;
+};
+/** Where the size of the samples stands in a plain WAV file. */
+const DATA_SIZE = 40;
+
+describe('how long a recording is', () => {
+  it.each([
+    ['pcm.wav', 0.125],
+    ['tone.flac', TONE],
+    ['tone.mp3', TONE],
+    ['vorbis.ogg', TONE],
+    ['opus.ogg', TONE],
+    // Its container counts milliseconds.
+    ['aac.m4a', 0.772],
+  ])('is told by its container: %s', (name, seconds) => {
+    expect(soundSeconds(recorded(name))).toBe(seconds);
+  });
+
+  it.each([
+    ['WAV from a stream', changed('pcm.wav', (bytes) => void bytes.writeUInt32LE(0xff_ff_ff_ff, DATA_SIZE)), 0.125],
+    ['WAV with half of its samples', recorded('pcm.wav').subarray(0, 44 + 2_000), 0.0625],
+    ['WAV with a chunk more', changed('pcm.wav', (bytes) => withChunk(bytes)), 0.125],
+    ['MP3 with tags on both ends', tagged(recorded('tone.mp3')), TONE],
+    ['MP3 whose last frame is not all there', recorded('tone.mp3').subarray(0, -20), TONE - 576 / 16_000],
+    ['MP3 without the frame that tells of the others', recorded('tone.mp3').subarray(mp3Frame()), 0.864],
+  ])('is the same by other ways: %s', (_name, bytes, seconds) => {
+    expect(soundSeconds(bytes)).toBeCloseTo(seconds, 9);
+  });
+
+  it.each([
+    ['no sound', Buffer.from('what was said')],
+    ['nothing', Buffer.alloc(0)],
+    ['WAV of packed samples', recorded('adpcm.wav')],
+    ['WAV whose writer did not come back', changed('pcm.wav', (bytes) => void bytes.writeUInt32LE(0, DATA_SIZE))],
+    ['FLAC whose writer did not know', changed('tone.flac', (bytes) => void bytes.fill(0, 22, 26))],
+    ['Ogg that was cut', recorded('opus.ogg').subarray(0, -5)],
+    ['Ogg with something behind it', Buffer.concat([recorded('opus.ogg'), Buffer.from('x')])],
+    ['Ogg of two streams', Buffer.concat([recorded('opus.ogg'), recorded('vorbis.ogg')])],
+    ['Ogg that does not begin at its start', changed('vorbis.ogg', fromTheMiddle)],
+    ['MP3 with something in it', withNoise(recorded('tone.mp3'))],
+    ['MP4 without its contents', changed('aac.m4a', (bytes) => void bytes.write('free', bytes.indexOf('moov')))],
+    ['MP4 in fragments', changed('aac.m4a', (bytes) => void bytes.write('mvex', bytes.indexOf('udta')))],
+    ['MP4 without sound', changed('aac.m4a', (bytes) => void bytes.write('vide', bytes.indexOf('soun')))],
+  ])('is not guessed: %s', (_name, bytes) => {
+    expect(soundSeconds(bytes)).toBeNull();
+  });
+
+  it('breaks at nothing: whatever is cut off or changed', () => {
+    for (const name of ['pcm.wav', 'tone.flac', 'tone.mp3', 'vorbis.ogg', 'opus.ogg', 'aac.m4a']) {
+      const bytes = recorded(name);
+      for (let at = 0; at < Math.min(bytes.length, 600); at += 1) {
+        const seconds = [
+          bytes.subarray(0, at),
+          changed(name, (copy) => void copy.writeUInt8(255 - (copy[at] ?? 0), at)),
+        ];
+        for (const one of seconds.map(soundSeconds))
+          expect(one === null || (Number.isFinite(one) && one > 0)).toBe(true);
+      }
+    }
+  });
+});
+
+function withChunk(bytes: Buffer): Buffer {
+  const chunk = Buffer.from('LIST\x03\0\0\0abc\0', 'latin1');
+  return Buffer.concat([bytes.subarray(0, 36), chunk, bytes.subarray(36)]);
+}
+
+function tagged(bytes: Buffer): Buffer {
+  const front = Buffer.concat([Buffer.from('ID3\x04\0\0\0\0\x01\x02', 'latin1'), Buffer.alloc(130)]);
+  return Buffer.concat([front, bytes, Buffer.from('TAG'), Buffer.alloc(125)]);
+}
+
+/** The first frame of this tone has the size of all others. */
+function mp3Frame(): number {
+  const bytes = recorded('tone.mp3');
+  return bytes.indexOf(bytes.subarray(0, 2), 4);
+}
+
+function withNoise(bytes: Buffer): Buffer {
+  const at = bytes.length >> 1;
+  return Buffer.concat([bytes.subarray(0, at), Buffer.from('noise'), bytes.subarray(at)]);
+}
+
+/** As a recorder writes that was switched on late: the first page with sound begins hours in. */
+function fromTheMiddle(bytes: Buffer): void {
+  const hours = 10n * 3_600n * 16_000n;
+  for (let at = bytes.indexOf('OggS'); at !== -1; at = bytes.indexOf('OggS', at + 4)) {
+    const played = bytes.readBigInt64LE(at + 6);
+    if (played > 0n) bytes.writeBigInt64LE(played + hours, at + 6);
+  }
+}
