@@ -7,6 +7,7 @@ import { COUNT_CONTENT_TOKENS, GENERATE_CONTENT } from '../src/domain/inference/
 import { arrayOfEvents } from '../src/wire/generate-content/array.ts';
 import { isObject } from '../src/wire/json/fields.ts';
 import { eventOf } from '../src/wire/sse/events.ts';
+import { timeoutOf } from './call-timeout.ts';
 import { geminiError, statusOf } from './errors.ts';
 import { callFactsOf, callThrough, type ModelDoor } from './model-call.ts';
 import { type HttpAnswer, type HttpRequest, json, type RouteRow } from './route.ts';
@@ -30,7 +31,8 @@ function readGenerate(request: HttpRequest): ModelRequest {
   const stream = method === 'streamGenerateContent';
   const { fields: body, unread } = parseInPart(bytes, { model, stream });
   assertAskable(body, GENERATE_CONTENT, unread);
-  return { endpoint: GENERATE_CONTENT, model, stream, includeUsage: true, bytes, body, ...callFactsOf(request) };
+  const asked = { endpoint: GENERATE_CONTENT, model, stream, includeUsage: true, bytes, body };
+  return { ...asked, ...callFactsOf(request), ...timeoutOf(request, asked) };
 }
 
 /** What is to be counted: contents, or a whole request with its system instruction and tools. */

@@ -14,6 +14,7 @@ import type { PartlyRead } from '../src/wire/json/unread.ts';
 import type { Form } from '../src/domain/inference/form.ts';
 import { fieldsOf } from '../src/wire/multipart/form.ts';
 import { proxyError, statusOf } from './errors.ts';
+import { timeoutOf } from './call-timeout.ts';
 import { bringsForm, formOf } from './form.ts';
 import { COMMENT_LINE } from './heartbeat.ts';
 import { rateLimitName } from './rate-limit-head.ts';
@@ -52,7 +53,8 @@ function readOpenAi(endpoint: Endpoint, request: HttpRequest): ModelRequest {
   const { fields: body, unread } = sentBody(endpoint, request, form);
   assertAskable(body, endpoint, unread);
   const { stream, includeUsage } = endpoint.streams ? streamingOf(body, endpoint) : WHOLE;
-  const facts = { endpoint, model: String(body['model']), stream, includeUsage, bytes, body, ...callFactsOf(request) };
+  const asked = { endpoint, model: String(body['model']), stream, includeUsage, bytes, body };
+  const facts = { ...asked, ...callFactsOf(request), ...timeoutOf(request, asked) };
   return form === null ? facts : { ...facts, form };
 }
 

@@ -65,7 +65,9 @@ export function createGateway(options: GatewayOptions): Gateway & ObjectGateway 
       assertMayCall(caller.key, request.model);
       const route = routeOf(request.model, request.deploymentId);
       if (route === null) throw unknownModel(request.endpoint.path, request.model);
-      const { deployment, provider } = route;
+      const { timeoutSeconds } = request;
+      const { provider } = route;
+      const deployment = timeoutSeconds === undefined ? route.deployment : { ...route.deployment, timeoutSeconds };
       const call = openCall(tools, { caller, request, deployment, signal });
       try {
         const checking = caller.key === null ? undefined : ledger.assertAffordable(caller.key);

@@ -57,6 +57,8 @@ export interface ModelRequest {
   readonly parent: { readonly traceId: string; readonly spanId: string } | null;
   /** Headers of the caller that are part of its dialect, by lower-case name: an upstream of the same dialect gets them. */
   readonly forwarded?: Readonly<Record<string, string>>;
+  /** Seconds the caller gives the upstream to begin its answer; the deployment says when absent. */
+  readonly timeoutSeconds?: number;
   /** Most characters of the answer's text that its outcome keeps; none when absent. */
   readonly textLimit?: number;
   /** Members of the body that differ from what `bytes` say; undefined ones are left out. None when absent. */

@@ -9,6 +9,7 @@ import type {
 import { thoughtBudgetOf } from '../../domain/chat/reasoning.ts';
 import type { RequestBody } from '../../domain/inference/askable.ts';
 import { type Fields, given } from '../json/fields.ts';
+import { JSON_ONLY } from '../messages/write-output.ts';
 import { cachePoint, createBlockWriter } from './write-blocks.ts';
 
 /** Fewest tokens of thought that Claude takes. */
@@ -17,7 +18,9 @@ const LEAST_THOUGHT = 1024;
 /** A chat as a request of Converse. Its model and whether it streams stand in the path, not here. */
 export function writeConverse(chat: NeutralChat, losses: Losses): RequestBody {
   noteUnsaid(chat, losses);
-  const system = chat.messages.flatMap((message) => (message.role === 'system' ? message.content : []));
+  const said = chat.messages.flatMap((message) => (message.role === 'system' ? message.content : []));
+  const system = said.flatMap(({ text, cached }): readonly Fields[] => [{ text }, ...cachePoint(cached)]);
+  if (chat.outputForm?.form === 'json') system.push({ text: JSON_ONLY });
   const config = given({
     maxTokens: chat.maxOutputTokens,
     temperature: chat.temperature,
@@ -26,7 +29,7 @@ export function writeConverse(chat: NeutralChat, losses: Losses): RequestBody {
   });
   const further = writeFurther(chat, losses);
   return given({
-    system: system.length === 0 ? null : system.flatMap(({ text, cached }) => [{ text }, ...cachePoint(cached)]),
+    system: system.length === 0 ? null : system,
     messages: writeMessages(chat.messages, losses),
     inferenceConfig: Object.keys(config).length === 0 ? null : config,
     toolConfig: writeTools(chat, losses),
@@ -35,11 +38,11 @@ export function writeConverse(chat: NeutralChat, losses: Losses): RequestBody {
   });
 }
 
-/** What Converse has no words for, whatever the model. */
+/** What Converse has no words for, whatever the model. A seed is a wish that nobody promises to fulfil; a penalty of zero is none. */
 function noteUnsaid(chat: NeutralChat, losses: Losses): void {
-  if (chat.seed !== null) losses.essential('seed');
-  if (chat.frequencyPenalty !== null) losses.essential('frequency_penalty');
-  if (chat.presencePenalty !== null) losses.essential('presence_penalty');
+  if (chat.seed !== null) losses.hint('seed');
+  if ((chat.frequencyPenalty ?? 0) !== 0) losses.essential('frequency_penalty');
+  if ((chat.presencePenalty ?? 0) !== 0) losses.essential('presence_penalty');
   if (chat.parallelToolCalls === false) losses.essential('parallel_tool_calls');
   if (chat.endUser !== null) losses.hint('user');
 }
@@ -114,7 +117,8 @@ function fitting(budget: number, most: number | null): number {
 function writeOutputForm(output: OutputForm, losses: Losses): Fields | null {
   if (output.form === 'text') return null;
   if (output.form === 'json') {
-    losses.essential('response_format');
+    // Asked for in words: nothing makes the model keep to it, as OpenAI's mode would.
+    losses.hint('response_format');
     return null;
   }
   const { name, description, schema } = output;

@@ -265,6 +265,20 @@ describe('a chat in the words of Converse', () => {
     });
   });
 
+  it('asks for JSON of any form in words, after what the system says', () => {
+    const messages = [{ role: 'system', content: 'Be brief.' }];
+    expect(write({ messages, response_format: { type: 'json_object' } }).body).toMatchObject({
+      system: [
+        { text: 'Be brief.' },
+        { text: 'Answer with one JSON object and nothing else: no other text, no code fence.' },
+      ],
+    });
+  });
+
+  it('passes over penalties that are none', () => {
+    expect(write({ frequency_penalty: 0, presence_penalty: 0 }).lost).toEqual([]);
+  });
+
   it('says what only models of one maker know', () => {
     const further = (model: string, body: object): unknown =>
       (write({ model, ...body }).body as { additionalModelRequestFields?: unknown }).additionalModelRequestFields;
@@ -280,13 +294,13 @@ describe('a chat in the words of Converse', () => {
   });
 
   it.each([
-    ['seed', { seed: 7 }, 'essential'],
+    ['seed', { seed: 7 }, 'hint'],
     ['frequency_penalty', { frequency_penalty: 1 }, 'essential'],
     ['presence_penalty', { presence_penalty: 1 }, 'essential'],
     ['parallel_tool_calls', { parallel_tool_calls: false }, 'essential'],
     ['top_k', { top_k: 5 }, 'essential'],
     ['reasoning_effort', { reasoning_effort: 'low' }, 'essential'],
-    ['response_format', { response_format: { type: 'json_object' } }, 'essential'],
+    ['response_format', { response_format: { type: 'json_object' } }, 'hint'],
     ['user', { user: 'u' }, 'hint'],
     [
       'messages[0].content[0]',
