@@ -1,4 +1,5 @@
 import type { InferKyselyDB } from '@mikro-orm/sql';
+import { CallNoteEntity, type CallNoteSchema } from './entities/call-note.ts';
 import { CallSegmentEntity, type CallSegmentSchema } from './entities/call-segment.ts';
 import { CatalogChangeEntity, type CatalogChangeSchema } from './entities/catalog-change.ts';
 import { CatalogRecordedEntity, type CatalogRecordedSchema } from './entities/catalog-recorded.ts';
@@ -20,6 +21,7 @@ import { VirtualKeyEntity } from './entities/virtual-key.ts';
 
 /** Everything the ORM manages or makes tables for. */
 export const ENTITIES = [
+  CallNoteEntity,
   CallSegmentEntity,
   CatalogChangeEntity,
   CatalogRecordedEntity,
@@ -42,6 +44,7 @@ export const ENTITIES = [
 
 /** The tables that are read and written as rows, typed from the same declarations the migrations come from. */
 export type Tables = InferKyselyDB<
+  | typeof CallNoteSchema
   | typeof CallSegmentSchema
   | typeof CatalogChangeSchema
   | typeof CatalogRecordedSchema

@@ -38,6 +38,7 @@ for (const engine of ENGINES)
       await migrator.up();
       const tables = await tablesOf(database);
       expect(tables).toEqual([
+        'call_note',
         'call_segment',
         'catalog_change',
         'catalog_recorded',

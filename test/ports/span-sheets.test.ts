@@ -9,7 +9,7 @@ import { traceRefOf } from '../../src/persistence/trace-ref.ts';
 import { packExport } from '../../src/trace-packing.ts';
 import { aTracePacker } from '../support/trace-packer.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
-import { START_MS, spanId, TEAM_KEY, traceId } from './samples.ts';
+import { aSpan, START_MS, spanId, TEAM_KEY, traceId } from './samples.ts';
 
 const BEFORE = 'Migration20261121110000_gateway_calls';
 
@@ -80,6 +80,22 @@ for (const engine of ENGINES)
 
     const whole = (trace: number, spans: readonly number[]) =>
       spans.map((span) => [saying(trace, span), saying(trace, span)] as const);
+
+    it('become rows when calls of a trace are noted, and nothing is left of them when it is removed', async () => {
+      await store({ trace: 1, spans: [1, 2] }, { trace: 2, spans: [3] });
+      const before = await read(1);
+      const call = { traceId: traceId(1), name: 'late' };
+      const late = [8, 9].map((number) => aSpan({ ...call, spanId: spanId(number), gateway: number === 8 }));
+      for (const span of late) await stores.traces.ingest([{ owner: TEAM_KEY, spans: [span] }]);
+      expect(await counts()).toEqual([4, 2]);
+      expect((await read(1)).filter(([name]) => name !== 'late')).toEqual(before);
+      expect(await stores.traces.ingestExport(TEAM_KEY, anExport({ trace: 1, spans: [1, 2] }))).toEqual([]);
+      expect(await scratch.everything()).toContain(saying(1, 1));
+      expect(await stores.traces.remove([keyOf(1)])).toBe(1);
+      expect(await scratch.everything()).not.toContain(saying(1, 1));
+      expect(await counts()).toEqual([0, 1]);
+      expect(await read(2)).toEqual([[saying(2, 3), saying(2, 3)]]);
+    });
 
     it('is kept together, and read like what came later', async () => {
       await store({ trace: 1, spans: [1, 3] }, { trace: 2, spans: [1] });

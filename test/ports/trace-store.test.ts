@@ -4,6 +4,7 @@ import { traceStoreExportSuite } from './trace-store-export-suite.ts';
 import { traceStoreFactsSuite } from './trace-store-facts-suite.ts';
 import { traceStoreLoadSuite } from './trace-store-load-suite.ts';
 import { traceStorePagesSuite } from './trace-store-pages-suite.ts';
+import { traceStorePiecesSuite } from './trace-store-pieces-suite.ts';
 import { traceStoreSuite } from './trace-store-suite.ts';
 
 for (const engine of TRACE_ENGINES) {
@@ -13,4 +14,5 @@ for (const engine of TRACE_ENGINES) {
   traceRemovalSuite(engine);
   traceStoreLoadSuite(engine);
   traceStorePagesSuite(engine);
+  traceStorePiecesSuite(engine);
 }

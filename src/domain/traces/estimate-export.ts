@@ -64,12 +64,16 @@ function linksOf({ spanIds, callsAbove }: PackedTrace, calls: readonly Estimated
   const estimated = new Map(calls.map((call) => [call.place, call]));
   const above = new Map<number, number>();
   for (let at = 0; at + 1 < callsAbove.length; at += 2) above.set(callsAbove[at] ?? -1, callsAbove[at + 1] ?? -1);
-  return [...new Set([...estimated.keys(), ...callsAbove])].map((place) => ({
-    spanId: spanIds[place] ?? '',
-    parentSpanId: spanIds[above.get(place) ?? -1] ?? null,
-    type: 'llm',
-    requestId: estimated.get(place)?.requestId ?? null,
-    gateway: false,
-    estimate: estimated.get(place)?.estimate ?? null,
-  }));
+  return [...new Set([...estimated.keys(), ...callsAbove])].flatMap((place): readonly CallLink[] => {
+    const spanId = spanIds[place] ?? '';
+    const { requestId = null, estimate = null } = estimated.get(place) ?? {};
+    const isCircle = above.get(place) === place;
+    const parentSpanId = isCircle ? BETWEEN + spanId : (spanIds[above.get(place) ?? -1] ?? null);
+    const link: CallLink = { spanId, parentSpanId, type: 'llm', requestId, gateway: false, estimate };
+    if (!isCircle) return [link];
+    return [link, { ...link, spanId: parentSpanId ?? '', parentSpanId: spanId, type: 'chain', estimate: null }];
+  });
 }
+
+/** The steps of a circle that has one call in it: one that named itself would have no parent. */
+const BETWEEN = 'between ';

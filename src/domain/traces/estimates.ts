@@ -8,30 +8,55 @@ export type CallLink = Pick<SpanHead, 'spanId' | 'parentSpanId' | 'type' | 'requ
 export type CallCount = CallLink & Pick<SpanHead, 'inputTokens' | 'outputTokens'>;
 
 /** Between a call and what tells of it again there are only steps; these are somebody's doing. */
-const BOUNDARIES: ReadonlySet<CallLink['type']> = new Set(['agent', 'tool']);
+export const BOUNDARIES: readonly CallLink['type'][] = ['agent', 'tool'];
+
+/** Whether nothing above a span tells of what is below it. */
+export const isBoundary = ({ type }: Pick<CallLink, 'type'>): boolean => BOUNDARIES.includes(type);
+
+/** Whether a span is a call that those above it tell of again, so that their estimates do not count. */
+export const isKnownCall = ({ gateway, estimate }: CallLink): boolean => gateway || estimate !== null;
+
+/** Whether a span has an estimate that may count. */
+export const isEstimated = ({ gateway, estimate }: CallLink): boolean => !gateway && estimate !== null;
+
+/** Whether a span is a model call that the gateway made. */
+export const isGatewayCall = ({ gateway, type }: CallLink): boolean => gateway && type === 'llm';
+
+/** Longer than any id of an answer, and short enough for a key of every database. */
+const ANSWER_CHARACTERS = 512;
+
+/** The answer that a span names; null where it names none, or something that is no id. */
+export const answerOf = ({ requestId }: Pick<CallLink, 'requestId'>): string | null =>
+  requestId === null || requestId === '' || requestId.length > ANSWER_CHARACTERS ? null : requestId;
+
+/** What a span is part of, by its id; one that names itself has no parent. */
+export const parentOf = ({ spanId, parentSpanId }: Step): string | null =>
+  parentSpanId === spanId ? null : parentSpanId;
 
 /**
  * The estimates that count in a trace, by span id: each call once, however many spans tell of it. One does not count
  * that has a call of its own below it, with a record of the gateway or an estimate: it tells of the same call; nor one
- * that names an answer which the gateway, or another span that counts, has. Whatever is added to a trace only ever
- * takes estimates away, so that the order in which its spans come is all the same.
+ * that names an answer which a call of the gateway, or another span that counts, has. Whatever is added to a trace only
+ * ever takes estimates away, so that the order in which its spans come is all the same. In a circle of parents every
+ * call is below itself.
  */
 export function countedEstimates(spans: readonly CallLink[]): ReadonlyMap<string, Usd> {
-  const estimated = spans.filter(({ estimate }) => estimate !== null);
+  const estimated = spans.filter(isEstimated);
   if (estimated.length === 0) return new Map();
-  const told = tellingAgain(spans, ({ gateway, estimate }) => gateway || estimate !== null);
+  const told = tellingAgain(spans, isKnownCall);
   const answers = answersOfGateway(spans);
   const counted = new Map<string, Usd>();
-  for (const { spanId, requestId, estimate } of estimated.toSorted(byId)) {
-    if (estimate === null || told.has(spanId) || (requestId !== null && answers.has(requestId))) continue;
+  for (const span of estimated.toSorted(byId)) {
+    const [{ spanId, estimate }, answer] = [span, answerOf(span)];
+    if (estimate === null || told.has(spanId) || (answer !== null && answers.has(answer))) continue;
     counted.set(spanId, estimate);
-    if (requestId !== null) answers.add(requestId);
+    if (answer !== null) answers.add(answer);
   }
   return counted;
 }
 
 const answersOfGateway = (spans: readonly CallLink[]): Set<string> =>
-  new Set(spans.flatMap(({ gateway, requestId }) => (gateway && requestId !== null ? requestId : [])));
+  new Set(spans.flatMap((span) => (isGatewayCall(span) ? (answerOf(span) ?? []) : [])));
 
 const byId = (left: CallLink, right: CallLink): number => (left.spanId < right.spanId ? -1 : 1);
 
@@ -46,13 +71,12 @@ export interface CallCounts {
 
 /** The model calls of a trace and their tokens, each call once: what the gateway tells of is not counted as told above it. */
 export function countedCalls(spans: readonly CallCount[]): CallCounts {
-  const isGateways = ({ gateway, type }: CallLink): boolean => gateway && type === 'llm';
-  const gatewayCalls = spans.filter(isGateways).length;
-  const told = gatewayCalls === 0 ? null : tellingAgain(spans, isGateways);
+  const gatewayCalls = spans.filter(isGatewayCall).length;
+  const told = gatewayCalls === 0 ? null : tellingAgain(spans, isGatewayCall);
   const answers = answersOfGateway(spans);
-  const isTold = ({ spanId, gateway, requestId }: CallLink): boolean =>
-    told?.has(spanId) === true || (!gateway && requestId !== null && answers.size > 0 && answers.has(requestId));
-  const calls = spans.filter((span) => span.type === 'llm' && !isTold(span));
+  const isToldAgain = (span: CallLink): boolean =>
+    told?.has(span.spanId) === true || (answers.size > 0 && answers.has(answerOf(span) ?? ''));
+  const calls = spans.filter((span) => span.type === 'llm' && (span.gateway || !isToldAgain(span)));
   // Runs tell the usage of their calls a second time: once a call is known, only calls count.
   const telling = calls.length > 0 ? calls : spans;
   return {
@@ -64,27 +88,29 @@ export function countedCalls(spans: readonly CallCount[]): CallCounts {
 }
 
 /** The model calls that only tell what one of these calls below them tells. */
-function tellingAgain(spans: readonly CallLink[], tells: (span: CallLink) => boolean): ReadonlySet<string> {
+function tellingAgain(spans: readonly CallLink[], isCall: (span: CallLink) => boolean): ReadonlySet<string> {
   const byOwnId = new Map(spans.map((span) => [span.spanId, span]));
   const above = new Set<string>();
-  for (const call of spans)
-    if (tells(call)) for (const { spanId, type } of stepsAbove(call, byOwnId)) if (type === 'llm') above.add(spanId);
-  return above;
+  const told = new Set<string>();
+  for (const call of spans) {
+    if (!isCall(call)) continue;
+    // Once a step is known to be above a call, so is all that is above it.
+    let step = stepAbove(call, byOwnId);
+    while (step !== undefined && !above.has(step.spanId)) {
+      above.add(step.spanId);
+      if (step.type === 'llm') told.add(step.spanId);
+      step = stepAbove(step, byOwnId);
+    }
+  }
+  return told;
 }
 
 type Step = Pick<CallLink, 'spanId' | 'parentSpanId' | 'type'>;
 
-/** What a span is part of, from the inside out, up to what does something itself, a missing parent or a circle. */
-function stepsAbove<Span extends Step>(span: Step, byOwnId: ReadonlyMap<string, Span>): readonly Span[] {
-  const steps: Span[] = [];
-  const seen = new Set([span.spanId]);
-  let parent = byOwnId.get(span.parentSpanId ?? '');
-  while (parent !== undefined && !BOUNDARIES.has(parent.type) && !seen.has(parent.spanId)) {
-    steps.push(parent);
-    seen.add(parent.spanId);
-    parent = byOwnId.get(parent.parentSpanId ?? '');
-  }
-  return steps;
+/** What a span is part of; nothing where that does something itself or is missing. */
+function stepAbove<Span extends Step>(span: Step, byOwnId: ReadonlyMap<string, Span>): Span | undefined {
+  const parent = byOwnId.get(parentOf(span) ?? '');
+  return parent === undefined || isBoundary(parent) ? undefined : parent;
 }
 
 /** Of some calls of a trace, by id, the nearest of them that tells of it again; nothing where there is none. */
@@ -93,8 +119,13 @@ export function callsAbove(spans: readonly Step[], calls: ReadonlySet<string>): 
   const nearest = new Map<string, string>();
   for (const span of spans) {
     if (!calls.has(span.spanId)) continue;
-    const above = stepsAbove(span, byOwnId).find(({ spanId }) => calls.has(spanId));
-    if (above !== undefined) nearest.set(span.spanId, above.spanId);
+    const seen = new Set<string>();
+    let step = stepAbove(span, byOwnId);
+    while (step !== undefined && !seen.has(step.spanId) && !calls.has(step.spanId)) {
+      seen.add(step.spanId);
+      step = stepAbove(step, byOwnId);
+    }
+    if (step !== undefined && calls.has(step.spanId)) nearest.set(span.spanId, step.spanId);
   }
   return nearest;
 }

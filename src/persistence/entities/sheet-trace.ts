@@ -10,7 +10,7 @@ export const SheetTraceSchema = defineEntity({
     /** Bytes of the sheet in front of its text, and of that. */
     at: p.integer(),
     length: p.integer(),
-    /** How many spans are there. */
+    /** How many spans are there; none once they have rows, and the place is only to be wiped one day. */
     spans: p.integer(),
   },
 });

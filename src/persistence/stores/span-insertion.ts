@@ -46,7 +46,7 @@ export function createSpanWriter(flavour: SqlFlavour, { columns }: RowTable<'spa
         union all
         select cast(t.trace_no as text), h.value ->> 0
         from jsonb_array_elements($1::jsonb) w cross join sheet_trace t ${joinedSheets(flavour)}
-        where t.trace_no = cast(w.value ->> 0 as bigint) and b.body_no = t.body_no`,
+        where t.trace_no = cast(w.value ->> 0 as bigint) and b.body_no = t.body_no and t.spans > 0`,
     };
   }
 
@@ -65,7 +65,7 @@ export function createSpanWriter(flavour: SqlFlavour, { columns }: RowTable<'spa
         union all
         select cast(t.trace_no as text), jsonb_extract(h.value, '$[0]')
         from jsonb_each(?1) w cross join sheet_trace t ${joinedSheets(flavour)}
-        where t.trace_no = w.value ->> 0 and b.body_no = t.body_no`,
+        where t.trace_no = w.value ->> 0 and b.body_no = t.body_no and t.spans > 0`,
     };
   }
 

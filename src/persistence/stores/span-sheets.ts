@@ -79,7 +79,7 @@ export function spanSources(flavour: SqlFlavour, { columns }: RowTable<'span'>):
     return sql.raw(`cast(${value} as ${sqlType}) as "${name}"`);
   });
   const sheets = sql<SpanRow>`(select ${sql.join(values)} from sheet_trace t ${sql.raw(joinedSheets(flavour))}
-    where b.body_no = t.body_no)`;
+    where b.body_no = t.body_no and t.spans > 0)`;
   return { rows: sql<SpanRow>`span`.as('span'), sheets: sheets.as('span') };
 }
 
@@ -94,6 +94,8 @@ export interface SheetWriter {
   insert(db: Kysely<Tables>, traces: readonly SheetTrace[]): Promise<void>;
   /** Gives these traces rows of their own. What the sheets have of them stays there, to be taken out. */
   layOut(db: Kysely<Tables>, traceNos: readonly string[]): Promise<void>;
+  /** The same for traces that are not about to go: their places in the sheets stay known, and hold no spans any more. */
+  becomeRows(db: Kysely<Tables>, traceNos: readonly string[]): Promise<void>;
   forget(db: Kysely<Tables>, traceNos: readonly string[]): Promise<void>;
 }
 
@@ -107,6 +109,9 @@ export function createSheetWriter(
   async function forget(db: Kysely<Tables>, traceNos: readonly string[]): Promise<void> {
     await db.deleteFrom('sheet_trace').where('trace_no', 'in', numbersIn(flavour, traceNos)).execute();
   }
+  const insertRows = (db: Kysely<Tables>, traceNos: readonly string[]) =>
+    sql`insert into span (${columns}) select ${columns} from ${sheets}
+      where span.trace_no in ${numbersIn(flavour, traceNos)}`.execute(db);
   return {
     async insert(db, traces) {
       const rows = traces.map(({ traceNo, bodyNo, ...place }) =>
@@ -115,9 +120,12 @@ export function createSheetWriter(
       for (const some of statements(rows)) await insert(db, some);
     },
     async layOut(db, traceNos) {
-      await sql`insert into span (${columns}) select ${columns} from ${sheets}
-        where span.trace_no in ${numbersIn(flavour, traceNos)}`.execute(db);
+      await insertRows(db, traceNos);
       await forget(db, traceNos);
+    },
+    async becomeRows(db, traceNos) {
+      await insertRows(db, traceNos);
+      await sql`update sheet_trace set spans = 0 where trace_no in ${numbersIn(flavour, traceNos)}`.execute(db);
     },
     forget,
   };

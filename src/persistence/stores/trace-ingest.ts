@@ -17,9 +17,11 @@ import {
 import type { Tables } from '../tables.ts';
 import { transaction } from '../transaction.ts';
 import { mayTellAgain } from '../../domain/traces/recount.ts';
+import { spansOfRows } from '../../domain/traces/span-rows.ts';
 import { createBodyWriter, type HeldBody } from './body-insertion.ts';
+import { createCallNotes, IS_NOTED } from './call-notes.ts';
 import { type IngestJob, type IngestPart, newParts } from './ingest-jobs.ts';
-import { recountCalls } from './recount.ts';
+import { type PiecedTrace, recountCalls } from './recount.ts';
 import { createSpanWriter, spanGroup } from './span-insertion.ts';
 import { createSheetWriter, type Sheet, sheetOf } from './span-sheets.ts';
 import { emptySummaryRow, type NewSummaryRow, summaryOf, summaryRowOf, type SummaryRow } from './summary-rows.ts';
@@ -32,18 +34,40 @@ export interface TraceTables {
   readonly sheetTrace: RowTable<'sheet_trace'>;
 }
 
-/** A trace that was there before, and its number. */
+/** A trace that was there before, its number, and whether its calls are noted. */
 interface KnownTrace {
   readonly traceNo: string;
   readonly summary: TraceSummary;
+  readonly noted: boolean;
 }
 
 type Summaries = ReadonlyMap<string, TraceSummary>;
 type NumberedRow = Pick<SummaryRow, 'trace_no' | 'trace_ref'>;
+type LockedRow = SummaryRow & { readonly noted: number | boolean };
 
 function byKey(left: TraceIdentity, right: TraceIdentity): number {
   if (left.traceId !== right.traceId) return left.traceId < right.traceId ? -1 : 1;
   return left.traceRef < right.traceRef ? -1 : 1;
+}
+
+/** Of what is stored, the traces that were there before or come in several pieces now. */
+function piecedTraces(
+  fresh: readonly IngestPart[],
+  stored: {
+    readonly known: ReadonlyMap<string, KnownTrace>;
+    readonly grown: Summaries;
+    readonly numbers: ReadonlyMap<string, string>;
+  },
+): readonly PiecedTrace[] {
+  const byTrace = Map.groupBy(fresh, ({ identity }) => identity.traceRef);
+  return [...byTrace].flatMap(([ref, pieces]): readonly PiecedTrace[] => {
+    const [there, after, number] = [stored.known.get(ref), stored.grown.get(ref), stored.numbers.get(ref)];
+    if (after === undefined || number === undefined || (there === undefined && pieces.length === 1)) return [];
+    const { summary: before = null, noted = false } = there ?? {};
+    if (!noted && !mayTellAgain(after)) return [];
+    const added = pieces.flatMap(({ rows }) => spansOfRows(after.traceId, rows).map(({ head }) => head));
+    return [{ number, before, noted, after, added }];
+  });
 }
 
 /**
@@ -71,6 +95,7 @@ export function createTraceIngest(
   const spans = createSpanWriter(flavour, tables.span);
   const sheetWriter = createSheetWriter(flavour, tables);
   const storeBodies = createBodyWriter(flavour);
+  const notesOf = createCallNotes(flavour);
   let lockText: string | null = null;
 
   /** Runs an insert in as many statements as the rows need; gives the numbers of the traces by their refs. */
@@ -99,17 +124,18 @@ export function createTraceIngest(
     lockText ??= db
       .selectFrom('trace_summary')
       .select(everyColumn(tables.summary))
+      .select(sql.raw(IS_NOTED).as('noted'))
       .where(sql`(trace_id, trace_ref)`, 'in', tuplesIn(flavour, 2, []))
       .orderBy('trace_summary.trace_id')
       .orderBy('trace_summary.trace_ref')
       .$if(flavour === 'postgresql', (query) => query.forUpdate())
       .compile().sql;
     const keys = identities.map(({ traceId, traceRef }) => [traceId, traceRef]);
-    const { rows } = await db.executeQuery<SummaryRow>(CompiledQuery.raw(lockText, [JSON.stringify(keys)]));
+    const { rows } = await db.executeQuery<LockedRow>(CompiledQuery.raw(lockText, [JSON.stringify(keys)]));
     return new Map(
       rows
         .filter((row) => row.span_count > 0)
-        .map((row) => [row.trace_ref, { traceNo: row.trace_no, summary: summaryOf(row) }]),
+        .map((row) => [row.trace_ref, { traceNo: row.trace_no, summary: summaryOf(row), noted: Boolean(row.noted) }]),
     );
   }
 
@@ -182,12 +208,9 @@ export function createTraceIngest(
     intoSummaries: Insertion,
   ): Promise<Summaries> {
     const grown = new Map<string, TraceSummary>();
-    const pieced = new Set<string>();
     for (const { identity, tally } of fresh.flat()) {
       const before = grown.get(identity.traceRef) ?? known.get(identity.traceRef)?.summary ?? null;
-      const after = addTally(before, identity, tally);
-      grown.set(identity.traceRef, after);
-      if (before !== null && mayTellAgain(after)) pieced.add(identity.traceRef);
+      grown.set(identity.traceRef, addTally(before, identity, tally));
     }
     const numbers = await storeSummaries(db, intoSummaries, [...grown.values()].map(summaryRowOf));
     const numberOf = ({ identity }: IngestPart): string => numbers.get(identity.traceRef) ?? 'null';
@@ -206,11 +229,8 @@ export function createTraceIngest(
         .map((part) => spanGroup(numberOf(part), bodyNoAt.get(place) ?? null, part.rows)),
     );
     await spans.insert(db, groups);
-    const again = [...pieced].flatMap((ref) => {
-      const [number, summary] = [numbers.get(ref), grown.get(ref)];
-      return number === undefined || summary === undefined ? [] : [[number, summary] as const];
-    });
-    for (const summary of await recountCalls(db, { flavour, span: tables.span }, new Map(again)))
+    const pieced = piecedTraces(fresh.flat(), { known, grown, numbers });
+    for (const summary of await recountCalls(db, { notes: notesOf(db), sheets: sheetWriter }, pieced))
       grown.set(summary.traceRef, summary);
     return grown;
   }

@@ -152,6 +152,7 @@ export function createTraceRemoval(
     const held = await heldBy(db, taken);
     await db.deleteFrom('span').where('trace_no', 'in', numbers).execute();
     await sheets.forget(db, traceNos);
+    await db.deleteFrom('call_note').where('trace_no', 'in', numbers).execute();
     await db.deleteFrom('trace_summary').where('trace_no', 'in', numbers).execute();
     for (const [bodyNo, of] of held) await release(db, bodyNo, of);
     return taken.length;

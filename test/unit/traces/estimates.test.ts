@@ -55,8 +55,29 @@ describe('the estimates that count', () => {
 
   it('are found in spans that are their own parents', () => {
     expect(counted([span(1, { ...below(1), ...estimated(5n) })])).toEqual([[1, 5n]]);
+    // In a circle every call is below itself.
     const circle = [span(1, { ...below(2), ...estimated(5n) }), span(2, { ...below(1), type: 'chain' })];
-    expect(counted(circle)).toEqual([[1, 5n]]);
+    expect(counted(circle)).toEqual([]);
+    expect([...callsAbove(circle, new Set([spanId(1)]))]).toEqual([[spanId(1), spanId(1)]]);
+  });
+
+  it('leave out only what names an answer of a model call, by an id of bearable length', () => {
+    const checked = span(2, { requestId: 'r-1', gateway: true, type: 'guardrail' });
+    expect(counted([span(1, { requestId: 'r-1', ...estimated(5n) }), checked])).toEqual([[1, 5n]]);
+    for (const [length, expected] of [
+      [512, [[1, 5n]]],
+      [
+        513,
+        [
+          [1, 5n],
+          [2, 7n],
+        ],
+      ],
+    ] as const) {
+      const requestId = 'r'.repeat(length);
+      const both = [span(1, { requestId, ...estimated(5n) }), span(2, { requestId, ...estimated(7n) })];
+      expect(counted(both)).toEqual(expected);
+    }
   });
 });
 
@@ -83,6 +104,11 @@ describe('the calls of a trace', () => {
     const tool = span(2, { ...below(1), type: 'tool' });
     const gateway = span(3, { ...below(2), gateway: true, ...used(5, 5) });
     expect(totals([span(1, used(10, 1)), tool, gateway])).toEqual([2, 1, 15, 6]);
+  });
+
+  it('are counted each where the gateway made both', () => {
+    const inner = span(2, { ...below(1), gateway: true, ...used(5, 5) });
+    expect(totals([span(1, { gateway: true, ...used(10, 1) }), inner])).toEqual([2, 2, 15, 6]);
   });
 
   it('have the tokens of runs where there are none', () => {
@@ -215,6 +241,11 @@ describe('an export', () => {
   it('counts a call once also where what stands between two that tell of it has no estimate', () => {
     const [trace] = withAll(packed([0, 4], [1, 0, 4, 1])).traces;
     expect(trace?.tally).toMatchObject({ spend: 9n, pricedCalls: 1, estimate: 9n, estimatedCalls: 1 });
+  });
+
+  it('counts no call that is below itself', () => {
+    const [trace] = withAll(packed([0, 3], [3, 3])).traces;
+    expect(trace?.tally).toMatchObject({ spend: 5n, pricedCalls: 1, estimate: 5n, estimatedCalls: 1 });
   });
 
   it('stays as it is where nothing can be estimated', () => {

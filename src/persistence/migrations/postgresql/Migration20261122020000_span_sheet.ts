@@ -70,6 +70,7 @@ export class Migration20261122020000_span_sheet extends Migration {
       cross join lateral jsonb_array_elements(
         convert_from(substring(b."heads" from t."at" + 1 for t."length"), 'UTF8')::jsonb
       ) h
+      where t."spans" > 0
     `);
     this.addSql('drop table "sheet_trace"');
     this.addSql('alter table "export_body" drop column "heads"');

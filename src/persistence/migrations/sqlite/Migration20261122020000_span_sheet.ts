@@ -58,6 +58,7 @@ export class Migration20261122020000_span_sheet extends Migration {
       from "sheet_trace" t
       join "export_body" b on b."body_no" = t."body_no",
         jsonb_each(cast(substr(b."heads", t."at" + 1, t."length") as text)) h
+      where t."spans" > 0
     `);
     this.addSql('drop table "sheet_trace"');
     this.addSql('alter table "export_body" drop column "heads"');

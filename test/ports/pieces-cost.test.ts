@@ -1,0 +1,74 @@
+import type { KyselyPlugin } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Span } from '../../src/domain/traces/span.ts';
+import type { Database } from '../../src/persistence/database.ts';
+import { createTraceStore } from '../../src/persistence/stores/traces.ts';
+import { ENGINES, type ScratchDatabase } from './engines.ts';
+import { aSpan, picos, spanId, TEAM_KEY } from './samples.ts';
+
+const EXPORTS = 120;
+const ROOT = spanId(0xffff);
+
+/** One export of a long run whose agent ends last: a model call seen twice, one that the gateway made, a tool. */
+function exportAt(number: number): readonly Span[] {
+  const id = (own: number): string => spanId(number * 10 + own);
+  return [
+    aSpan({ spanId: id(1), parentSpanId: ROOT, type: 'chain' }),
+    aSpan({ spanId: id(2), parentSpanId: id(1), estimate: picos(5n), requestId: `r-${number}` }),
+    aSpan({ spanId: id(3), parentSpanId: id(2), estimate: picos(7n), requestId: `s-${number}` }),
+    aSpan({ spanId: id(4), parentSpanId: id(1), requestId: `g-${number}`, estimate: picos(9n) }),
+    aSpan({ spanId: id(5), parentSpanId: ROOT, type: 'tool' }),
+    // Of the export before: what comes to a trace does not only belong to itself.
+    aSpan({ spanId: id(6), parentSpanId: spanId((number - 1) * 10 + 4), gateway: true, cost: picos(11n) }),
+  ];
+}
+
+/** The same database, which counts the rows that its queries give. */
+function countingRows({ orm, ...database }: Database): { readonly database: Database; given(): number } {
+  let rows = 0;
+  const counting: KyselyPlugin = {
+    transformQuery: ({ node }) => node,
+    transformResult({ result }) {
+      rows += result.rows.length;
+      return Promise.resolve(result);
+    },
+  };
+  const fork = (): object => {
+    const em = orm.em.fork();
+    return { getKysely: (...of: Parameters<typeof em.getKysely>) => em.getKysely(...of).withPlugin(counting) };
+  };
+  const counted: Partial<Database['orm']> = {
+    em: { fork } as Database['orm']['em'],
+    getMetadata: orm.getMetadata.bind(orm),
+  };
+  return { database: { ...database, orm: counted as Database['orm'] }, given: () => rows };
+}
+
+for (const engine of ENGINES)
+  describe.skipIf(engine.missing !== null)(`a trace in many exports on ${engine.name}`, () => {
+    let scratch: ScratchDatabase;
+    beforeAll(async () => {
+      scratch = await engine.create();
+      await scratch.open();
+    });
+    afterAll(() => scratch.remove());
+
+    it('reads as many rows for a late export as for an early one', async () => {
+      const { database, given } = countingRows(await scratch.openBare());
+      const traces = createTraceStore(database, undefined);
+      const read: number[] = [];
+      let last: unknown;
+      for (let number = 1; number <= EXPORTS; number += 1) {
+        const before = given();
+        [last] = await traces.ingest([{ owner: TEAM_KEY, spans: exportAt(number) }]);
+        read.push(given() - before);
+      }
+      // The second notes what the first brought.
+      const [first = 0, second = 0, ...later] = read;
+      expect([...new Set(later)]).toEqual([later[0]]);
+      expect(later[0]).toBeLessThanOrEqual(4 * exportAt(1).length);
+      expect([first, second].every((rows) => rows <= 6 * exportAt(1).length)).toBe(true);
+      // Inner calls and those of the gateway, without what these tell of: the last has not been told of yet.
+      expect(last).toMatchObject({ llmCalls: EXPORTS * 3 + 1, gatewayCalls: EXPORTS, estimatedCalls: EXPORTS + 1 });
+    });
+  });

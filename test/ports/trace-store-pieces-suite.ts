@@ -1,0 +1,147 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Span } from '../../src/domain/traces/span.ts';
+import type { TraceStore } from '../../src/domain/traces/store.ts';
+import { growSummary, type TraceSummary } from '../../src/domain/traces/trace.ts';
+import { traceRefOf } from '../../src/persistence/trace-ref.ts';
+import { randomFrom } from '../support/random.ts';
+import type { Engine, ScratchDatabase } from './engines.ts';
+import { aSpan, headOf, picos, spanId, TEAM_KEY, traceId } from './samples.ts';
+
+const ALL = { kind: 'all' } as const;
+const TRACES = 150;
+const MOST_SPANS = 16;
+const TYPES = ['llm', 'llm', 'llm', 'llm', 'llm', 'llm', 'chain', 'agent', 'tool', 'embedding'] as const;
+type Random = ReturnType<typeof randomFrom>;
+
+/** Spans of a trace whose calls tell of one another in every way, circles of parents and spans that never come included. */
+function randomSpans(number: number, random: Random): readonly Span[] {
+  const count = 2 + random(MOST_SPANS - 1);
+  return Array.from({ length: count }, (_, at) => {
+    const type = TYPES[random(TYPES.length)] ?? 'llm';
+    const gateway = random(5) === 0;
+    return aSpan({
+      traceId: traceId(number),
+      spanId: spanId(at + 1),
+      parentSpanId: random(6) === 0 ? null : spanId(random(count + 3) + 1),
+      type,
+      gateway,
+      cost: gateway && random(3) > 0 ? picos(BigInt(1 + random(1_000))) : null,
+      estimate: !gateway && type === 'llm' && random(2) === 0 ? picos(BigInt(1 + random(1_000))) : null,
+      requestId: random(3) === 0 ? null : `r-${random(3)}`,
+      inputTokens: random(10),
+      outputTokens: random(10),
+    });
+  });
+}
+
+function shuffled<Item>(items: readonly Item[], random: Random): readonly Item[] {
+  const left = [...items];
+  return items.flatMap(() => left.splice(random(left.length), 1));
+}
+
+/** The spans as exports, in any order, some of what was sent before sent again. */
+function exportsOf(spans: readonly Span[], random: Random): readonly (readonly Span[])[] {
+  const left = [...shuffled(spans, random)];
+  const sent: Span[] = [];
+  const exports: (readonly Span[])[] = [];
+  while (left.length > 0) {
+    const fresh = left.splice(0, 1 + random(4));
+    exports.push([...fresh, ...sent.filter(() => random(6) === 0)]);
+    sent.push(...fresh);
+  }
+  return exports;
+}
+
+const totals = ({ spend, pricedCalls, estimate, estimatedCalls, ...of }: TraceSummary) => {
+  const { llmCalls, gatewayCalls, inputTokens, outputTokens, spanCount } = of;
+  return {
+    spend,
+    pricedCalls,
+    estimate,
+    estimatedCalls,
+    llmCalls,
+    gatewayCalls,
+    inputTokens,
+    outputTokens,
+    spanCount,
+  };
+};
+
+/** What the spans come to when they come in one export. */
+function atOnce(spans: readonly Span[]) {
+  const [first] = spans;
+  const id = first?.traceId ?? '';
+  const identity = { traceId: id, traceRef: traceRefOf(TEAM_KEY, id), owner: TEAM_KEY };
+  return totals(growSummary(null, identity, spans.map(headOf)));
+}
+
+/** What every TraceStore promises of traces that come in pieces. */
+export function traceStorePiecesSuite(engine: Engine): void {
+  describe.skipIf(engine.missing !== null)(`TraceStore on ${engine.name}: traces in pieces`, () => {
+    let scratch: ScratchDatabase;
+    let traces: TraceStore;
+    beforeAll(async () => {
+      scratch = await engine.create();
+      traces = (await scratch.open()).traces;
+    });
+    afterEach(() => scratch.clear());
+    afterAll(() => scratch.remove());
+    const ingest = (spans: readonly Span[]) => traces.ingest([{ owner: TEAM_KEY, spans }]);
+
+    it('come to the same after each export as all of it at once, whatever the order and the pieces', async () => {
+      const random = randomFrom(38);
+      for (let number = 1; number <= TRACES; number += 1) {
+        const seen = new Map<string, Span>();
+        for (const spans of exportsOf(randomSpans(number, random), random)) {
+          for (const span of spans) seen.set(span.spanId, span);
+          await ingest(spans);
+          const [summary] = await traces.findSummaries(ALL, traceId(number), null);
+          expect(summary && totals(summary), `trace ${number}, ${seen.size} spans`).toEqual(atOnce([...seen.values()]));
+        }
+      }
+    });
+
+    it('come to the same when their exports come at the same moment, among those of others', async () => {
+      const random = randomFrom(39);
+      const all = Array.from({ length: TRACES }, (_, at) => randomSpans(at + 1, random));
+      await Promise.all(
+        shuffled(
+          all.flatMap((spans) => exportsOf(spans, random)),
+          random,
+        ).map(ingest),
+      );
+      for (const [at, spans] of all.entries()) {
+        const [summary] = await traces.findSummaries(ALL, traceId(at + 1), null);
+        expect(summary && totals(summary), `trace ${at + 1}`).toEqual(atOnce(spans));
+      }
+    });
+
+    it('lose a call once, however often the gateway tells of it', async () => {
+      const call = aSpan({ spanId: spanId(1), estimate: picos(5n), requestId: 'r-1' });
+      const below = aSpan({ spanId: spanId(2), parentSpanId: spanId(1), gateway: true, requestId: 'r-2' });
+      const named = aSpan({ spanId: spanId(3), gateway: true, requestId: 'r-1' });
+      const other = aSpan({ spanId: spanId(4), requestId: 'x'.repeat(100_000) });
+      const seen: Span[] = [];
+      for (const span of [call, other, below, named]) {
+        seen.push(span);
+        const [grown] = await ingest([span]);
+        expect(grown && totals(grown)).toEqual(atOnce(seen));
+      }
+    });
+
+    it('are counted anew when they come again after they were removed', async () => {
+      const of = { traceId: traceId(1) };
+      const outer = aSpan({ ...of, spanId: spanId(1), estimate: picos(5n) });
+      const inner = aSpan({ ...of, spanId: spanId(2), parentSpanId: spanId(1), gateway: true, cost: picos(9n) });
+      await ingest([inner]);
+      await ingest([outer]);
+      const [before] = await traces.findSummaries(ALL, traceId(1), null);
+      expect(before && totals(before)).toEqual(atOnce([outer, inner]));
+      expect(await traces.remove([{ traceId: traceId(1), traceRef: traceRefOf(TEAM_KEY, traceId(1)) }])).toBe(1);
+      await ingest([aSpan({ ...of, spanId: spanId(3), type: 'tool' })]);
+      await ingest([outer]);
+      const [after] = await traces.findSummaries(ALL, traceId(1), null);
+      expect(after?.spend).toBe(5n);
+    });
+  });
+}
