@@ -2,7 +2,7 @@ import { createAnthropic } from '@ai-sdk/anthropic';
 import { createGoogleGenerativeAI } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
 import { LLMock } from '@copilotkit/aimock';
-import { generateText, jsonSchema, type LanguageModel, streamText, type ToolSet } from 'ai';
+import { generateText, jsonSchema, type LanguageModel, Output, streamText, type ToolSet } from 'ai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/start-app.ts';
 
@@ -18,11 +18,11 @@ beforeAll(async () => {
   upstream = new LLMock({ port: 0 });
   upstream.onMessage('hello', { content: 'Grüß Gott 😀', usage: USAGE });
   upstream.onMessage('weather', { toolCalls: [{ name: 'get_weather', arguments: '{"city":"Wien"}' }], usage: USAGE });
+  upstream.onMessage('object', { content: '{"city":"Wien"}', usage: USAGE });
   await upstream.start();
   const api = { api_key: 'upstream-credential-0123456789' };
   app = await startApp({
     config: {
-      litellm_settings: { drop_params: true },
       model_list: [
         { model_name: 'of-openai', litellm_params: { model: 'openai/gpt-4o', api_base: `${upstream.url}/v1`, ...api } },
         {
@@ -84,6 +84,18 @@ describe.each(['responses', 'chat', 'anthropic', 'google'] as const)('the AI SDK
       // What the mock of Google says in its own dialect is no reason of Google's, and goes through as it is.
       if (client === 'google' && name === 'of-google') return;
       for (const reason of [whole.finishReason, await streamed.finishReason]) expect(reason).toBe('tool-calls');
+    });
+
+    it('gets an object of a schema', async () => {
+      const schema = jsonSchema<{ city: string }>({
+        type: 'object',
+        properties: { city: { type: 'string' } },
+        required: ['city'],
+        additionalProperties: false,
+      });
+      const output = Output.object({ schema });
+      const answer = await generateText({ model: clients[client](name), prompt: 'object', output, ...CALM });
+      expect(answer.output).toEqual({ city: 'Wien' });
     });
   });
 

@@ -14,10 +14,11 @@ import { thoughtBudgetOf } from '../../domain/chat/reasoning.ts';
 import type { RequestBody } from '../../domain/inference/askable.ts';
 import { addressOf } from '../data-url.ts';
 import { type Fields, given } from '../json/fields.ts';
+import { noteSingleCalls } from '../single-calls.ts';
 
 /** A chat as a request of Cohere's second version. */
 export function writeCohere(chat: NeutralChat, losses: Losses): RequestBody {
-  if (chat.parallelToolCalls === false) losses.essential('parallel_tool_calls');
+  noteSingleCalls(chat, losses);
   if (chat.endUser !== null) losses.hint('user');
   return given({
     model: chat.model,

@@ -10,6 +10,7 @@ import { thoughtBudgetOf } from '../../domain/chat/reasoning.ts';
 import type { RequestBody } from '../../domain/inference/askable.ts';
 import { type Fields, given } from '../json/fields.ts';
 import { JSON_ONLY } from '../messages/write-output.ts';
+import { noteSingleCalls } from '../single-calls.ts';
 import { cachePoint, createBlockWriter } from './write-blocks.ts';
 
 /** Fewest tokens of thought that Claude takes. */
@@ -43,7 +44,7 @@ function noteUnsaid(chat: NeutralChat, losses: Losses): void {
   if (chat.seed !== null) losses.hint('seed');
   if ((chat.frequencyPenalty ?? 0) !== 0) losses.essential('frequency_penalty');
   if ((chat.presencePenalty ?? 0) !== 0) losses.essential('presence_penalty');
-  if (chat.parallelToolCalls === false) losses.essential('parallel_tool_calls');
+  noteSingleCalls(chat, losses);
   if (chat.endUser !== null) losses.hint('user');
 }
 

@@ -15,10 +15,11 @@ import { thoughtBudgetOf } from '../../domain/chat/reasoning.ts';
 import type { RequestBody } from '../../domain/inference/askable.ts';
 import { type Fields, given, isObject } from '../json/fields.ts';
 import { argumentsOf } from '../json/arguments.ts';
+import { noteSingleCalls } from '../single-calls.ts';
 
 /** A chat as a request to generate content. Its model and whether it streams stand in the path, not here. */
 export function writeGenerate(chat: NeutralChat, losses: Losses): RequestBody {
-  if (chat.parallelToolCalls === false) losses.essential('parallel_tool_calls');
+  noteSingleCalls(chat, losses);
   if (chat.endUser !== null) losses.hint('user');
   const config = writeConfig(chat);
   const system = chat.messages.flatMap((message) => (message.role === 'system' ? message.content : []));

@@ -11,10 +11,11 @@ import { effortOf } from '../../domain/chat/reasoning.ts';
 import type { RequestBody } from '../../domain/inference/askable.ts';
 import { type Fields, given } from '../json/fields.ts';
 import { argumentsOf } from '../json/arguments.ts';
+import { noteSingleCalls } from '../single-calls.ts';
 
 /** A chat as a request of Ollama's own interface. */
 export function writeOllama(chat: NeutralChat, losses: Losses): RequestBody {
-  if (chat.parallelToolCalls === false) losses.essential('parallel_tool_calls');
+  noteSingleCalls(chat, losses);
   if (chat.endUser !== null) losses.hint('user');
   const { toolChoice } = chat;
   if (toolChoice?.mode === 'required' || toolChoice?.mode === 'tool') losses.essential('tool_choice');

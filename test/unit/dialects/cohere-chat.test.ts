@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { COHERE_NATIVE, COHERE_OUT } from '../../../src/wire/cohere-chat/native.ts';
 import { recordedSuite, RICH_CHAT, writtenBy } from './recorded-suite.ts';
 
+const toolsNamed = (...names: string[]) => names.map((name) => ({ type: 'function', function: { name } }));
+
 const write = writtenBy(COHERE_OUT);
 const event = (type: string, rest: object): string => `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`;
 const content = (words: object): string => event('content-delta', { index: 0, delta: { message: { content: words } } });
@@ -164,7 +166,8 @@ describe('a chat in the words of Cohere', () => {
   });
 
   it.each([
-    ['parallel_tool_calls', { parallel_tool_calls: false }, 'essential'],
+    ['parallel_tool_calls', { parallel_tool_calls: false, tools: toolsNamed('a', 'b') }, 'essential'],
+    ['parallel_tool_calls', { parallel_tool_calls: false, tools: toolsNamed('a') }, 'hint'],
     ['user', { user: 'u' }, 'hint'],
     [
       'messages[0].content[0]',

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { CONVERSE_NATIVE, CONVERSE_OUT } from '../../../src/wire/converse/native.ts';
 import { recordedSuite, RICH_CHAT, writtenBy } from './recorded-suite.ts';
 
+const toolsNamed = (...names: string[]) => names.map((name) => ({ type: 'function', function: { name } }));
+
 const write = writtenBy(CONVERSE_OUT);
 const event = (name: string, data: object): string => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 const start = (contentBlockIndex: number, toolUse: object): string =>
@@ -297,7 +299,8 @@ describe('a chat in the words of Converse', () => {
     ['seed', { seed: 7 }, 'hint'],
     ['frequency_penalty', { frequency_penalty: 1 }, 'essential'],
     ['presence_penalty', { presence_penalty: 1 }, 'essential'],
-    ['parallel_tool_calls', { parallel_tool_calls: false }, 'essential'],
+    ['parallel_tool_calls', { parallel_tool_calls: false, tools: toolsNamed('a', 'b') }, 'essential'],
+    ['parallel_tool_calls', { parallel_tool_calls: false, tools: toolsNamed('a') }, 'hint'],
     ['top_k', { top_k: 5 }, 'essential'],
     ['reasoning_effort', { reasoning_effort: 'low' }, 'essential'],
     ['response_format', { response_format: { type: 'json_object' } }, 'hint'],

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { OLLAMA_NATIVE, OLLAMA_OUT } from '../../../src/wire/ollama-chat/native.ts';
 import { recordedSuite, RICH_CHAT, writtenBy } from './recorded-suite.ts';
 
+const toolsNamed = (...names: string[]) => names.map((name) => ({ type: 'function', function: { name } }));
+
 const write = writtenBy(OLLAMA_OUT);
 const HEAD = { model: 'llama3.2', created_at: '2026-11-21T12:00:00Z' };
 const END = { done: true, done_reason: 'stop', total_duration: 9, prompt_eval_count: 5, eval_count: 7 };
@@ -132,7 +134,8 @@ describe('a chat in the words of Ollama', () => {
   });
 
   it.each([
-    ['parallel_tool_calls', { parallel_tool_calls: false }, 'essential'],
+    ['parallel_tool_calls', { parallel_tool_calls: false, tools: toolsNamed('a', 'b') }, 'essential'],
+    ['parallel_tool_calls', { parallel_tool_calls: false, tools: toolsNamed('a') }, 'hint'],
     ['tool_choice', { tool_choice: 'required' }, 'essential'],
     ['user', { user: 'u' }, 'hint'],
     [
