@@ -6,6 +6,7 @@ import {
   callSpendOf,
   isModelCall,
   soughtCalls,
+  unsoughtCalls,
 } from '../src/domain/traces/call-spend.ts';
 import type { SoughtCall, SpendRow } from '../src/domain/spend/spend-row.ts';
 import type { SpanHead } from '../src/domain/traces/span.ts';
@@ -42,10 +43,11 @@ export async function booksOf(parts: readonly TraceIdentity[], questions: BookQu
   const spans = spansOfParts(parts, new Map(parts.map(({ traceRef }, at) => [traceRef, found[at] ?? []])));
   const keys = spans.filter(isModelCall).map(({ traceId, spanId }) => `${traceId}:${spanId}`);
   const rows = valuesOf(await questions.spendRowBySpan.loadMany(keys)).filter((row) => row !== null);
-  const sought = soughtCalls(spans, callSpendOf(spans, rows));
+  const here = callSpendOf(spans, rows);
+  const sought = soughtCalls(spans, here);
   const told = valuesOf(await questions.spendRowsElsewhere.loadMany(sought)).flat();
   const elsewhere = [...new Map(told.filter((row) => isOfOwner(row, parts)).map((row) => [row.id, row])).values()];
-  const calls = callSpendOf(spans, rows, elsewhere);
+  const calls = callSpendOf(spans, rows, elsewhere, unsoughtCalls(spans, here));
   return { spans, calls, agentSpend: agentSpendOf(spans, calls), elsewhere };
 }
 

@@ -30,6 +30,10 @@ const MatchType = builder.enumType('SpendMatchKind', {
     MATCHED: { value: 'matched', description: 'One row.' },
     NO_CALL_ID: { value: 'no_call_id', description: 'Nothing on the span leads to one.' },
     NO_SPEND_LOG: { value: 'no_spend_log', description: 'It names an answer that no row has.' },
+    INCOMPLETE_EVIDENCE: {
+      value: 'incomplete_evidence',
+      description: 'It names an answer that was not looked for everywhere: more than 1,000 calls of its trace do.',
+    },
     AMBIGUOUS: { value: 'ambiguous', description: 'More than one could be it.' },
   } as const,
 });

@@ -58,7 +58,9 @@ export function createSharedEvents(): {
   }
 
   function nameOf({ document, operationName, variableValues }: ExecutionArgs, caller: Caller | null): string {
-    const asked = [numberOf(document), operationName ?? null, variableValues ?? null, rightsOf(caller)];
+    // None is what an empty set of them says.
+    const variables = Object.keys(variableValues ?? {}).length === 0 ? null : variableValues;
+    const asked = [numberOf(document), operationName ?? null, variables, rightsOf(caller)];
     return hash('sha256', JSON.stringify(asked), 'base64url');
   }
 

@@ -80,6 +80,18 @@ it('asks once for each set of variables', async () => {
   expect(house.reads.listSpans).toBe(2);
 });
 
+it('asks once for those who send no variables and those who send an empty set of them', async () => {
+  house = await openGraph({ spend: SPEND });
+  const all = [undefined, {}].map((variables) =>
+    followed(overYoga(house.url, TraceUpdatesWithSpendDocument, variables as Record<string, never>)),
+  );
+  await listening(2);
+  await house.ingest(TEAM_KEY, aSpan());
+  await received(...all);
+  for (const reader of all) expect(reader.received).toEqual([updateOf('0.00000125')]);
+  expect(house.reads.listSpans).toBe(1);
+});
+
 it('keeps a failure to the one it happened to', async () => {
   const traces = createMemoryTraceStore();
   let reads = 0;

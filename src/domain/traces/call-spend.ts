@@ -10,9 +10,10 @@ import type { TraceSummary } from './trace.ts';
 export interface CallSpend {
   /**
    * `matched`: one row. `no_call_id`: nothing on the span leads to one. `no_spend_log`: it names an answer that no row
-   * of its trace has. `ambiguous`: more than one could be it.
+   * of its trace has. `ambiguous`: more than one could be it. `incomplete_evidence`: it names an answer that was not looked
+   * for in other traces, because too many calls of its trace do.
    */
-  readonly match: 'matched' | 'no_call_id' | 'no_spend_log' | 'ambiguous';
+  readonly match: 'matched' | 'no_call_id' | 'no_spend_log' | 'ambiguous' | 'incomplete_evidence';
   /** Only of one that is matched. */
   readonly row: SpendRow | null;
   /** What the row says it cost, else an estimate that counts; null when neither is there. */
@@ -37,12 +38,13 @@ export const isModelCall = ({ type }: SpanHead): boolean => CALL_TYPES.has(type)
 /**
  * The model calls of a trace, by span id, each with its row among the rows of the trace's own spans: its own row where
  * the gateway made the span, else the row that has the answer or the call id it names, which may be `elsewhere`, else that
- * of the one gateway span below it with nothing but steps between.
+ * of the one gateway span below it with nothing but steps between. `unsought` are those nobody looked for elsewhere.
  */
 export function callSpendOf(
   spans: readonly SpanHead[],
   rows: readonly SpendRow[],
   elsewhere: readonly SpendRow[] = [],
+  unsought: ReadonlySet<string> = new Set(),
 ): ReadonlyMap<string, CallSpend> {
   const own = new Map(rows.map((row) => [row.spanId, row]));
   const named = rowsByName([...rows, ...elsewhere]);
@@ -59,7 +61,10 @@ export function callSpendOf(
   return new Map(
     spans.filter(isModelCall).map((span): readonly [string, CallSpend] => {
       const [row, ...others] = candidatesOf(span);
-      if (row === undefined) return [span.spanId, withoutRow(span, estimates.get(span.spanId) ?? null)];
+      if (row === undefined) {
+        const call = withoutRow(span, estimates.get(span.spanId) ?? null);
+        return [span.spanId, unsought.has(span.spanId) ? { ...call, match: 'incomplete_evidence' } : call];
+      }
       if (others.length > 0) return [span.spanId, { match: 'ambiguous', row: null, ...UNPRICED }];
       return [span.spanId, { match: 'matched', row, ...(row.cost === null ? UNPRICED : chargedBy(row.cost)) }];
     }),
@@ -131,9 +136,21 @@ export function soughtCall({ requestId, callId, startNs, endNs }: Named): Sought
 
 /** What to look for of a trace's calls that have no row in it. */
 export function soughtCalls(spans: readonly SpanHead[], calls: ReadonlyMap<string, CallSpend>): readonly SoughtCall[] {
-  const unmatched = spans.filter((span) => !span.gateway && calls.get(span.spanId)?.match === 'no_spend_log');
-  return unmatched.slice(0, MOST_SOUGHT).flatMap((span) => soughtCall(span) ?? []);
+  return withoutLog(spans, calls)
+    .slice(0, MOST_SOUGHT)
+    .flatMap((span) => soughtCall(span) ?? []);
 }
+
+/** The ids of those that there are too many of to be looked for. */
+export const unsoughtCalls = (spans: readonly SpanHead[], calls: ReadonlyMap<string, CallSpend>): ReadonlySet<string> =>
+  new Set(
+    withoutLog(spans, calls)
+      .slice(MOST_SOUGHT)
+      .map(({ spanId }) => spanId),
+  );
+
+const withoutLog = (spans: readonly SpanHead[], calls: ReadonlyMap<string, CallSpend>): readonly SpanHead[] =>
+  spans.filter((span) => !span.gateway && calls.get(span.spanId)?.match === 'no_spend_log');
 
 /** What a summary says of its spend. */
 export type SpendSummary = Pick<TraceSummary, 'spend' | 'pricedCalls' | 'estimate' | 'estimatedCalls'>;

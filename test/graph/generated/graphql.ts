@@ -466,6 +466,8 @@ export type SpanType =
 export type SpendMatchKind =
   /** More than one could be it. */
   | 'AMBIGUOUS'
+  /** It names an answer that was not looked for everywhere: more than 1,000 calls of its trace do. */
+  | 'INCOMPLETE_EVIDENCE'
   /** One row. */
   | 'MATCHED'
   /** Nothing on the span leads to one. */

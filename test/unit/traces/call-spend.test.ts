@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { agentSpendOf, callSpendOf, soughtCalls, spendWithElsewhere } from '../../../src/domain/traces/call-spend.ts';
+import {
+  agentSpendOf,
+  callSpendOf,
+  soughtCalls,
+  spendWithElsewhere,
+  unsoughtCalls,
+} from '../../../src/domain/traces/call-spend.ts';
 import type { SpanHead } from '../../../src/domain/traces/span.ts';
 import { aSummary } from '../../support/seeds.ts';
 import { aSpan, aSpendRow, headOf, picos, spanId } from '../../ports/samples.ts';
@@ -202,4 +208,15 @@ it('an agent has spent each row once, also under the label its calls name it by'
   );
   const unpriced = callSpendOf(spans, [row(4, { cost: null })]);
   expect(agentSpendOf(spans, unpriced)).toEqual(new Map());
+});
+
+it('a call that was not looked for in other traces has incomplete evidence, the last that was looked for has none', () => {
+  const spans = Array.from({ length: 1_002 }, (_, at) =>
+    headOf(aSpan({ spanId: spanId(at + 1), requestId: `r-${at}` })),
+  );
+  const here = callSpendOf(spans, []);
+  expect(soughtCalls(spans, here).length).toBe(1_000);
+  const unsought = unsoughtCalls(spans, here);
+  const matches = [...callSpendOf(spans, [], [], unsought).values()].map(({ match }) => match);
+  expect(matches.slice(998)).toEqual(['no_spend_log', 'no_spend_log', 'incomplete_evidence', 'incomplete_evidence']);
 });
