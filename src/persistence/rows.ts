@@ -79,6 +79,13 @@ export function rowsFrom<Name extends keyof Tables>(
   return sql`select ${sql.join(picked)} from jsonb_each(${json}) where true`;
 }
 
+/**
+ * A failure ends the transaction at once, for whoever does not go on after one: without that SQLite copies every page that a
+ * statement changes, for the case that only the statement is taken back.
+ */
+export const insertOrRollback = (flavour: SqlFlavour): string =>
+  flavour === 'postgresql' ? 'insert' : 'insert or rollback';
+
 /** Inserts encoded rows; resolves to what its statement returns. */
 export type Insertion = <Returned = unknown>(
   db: Kysely<Tables>,
@@ -93,13 +100,15 @@ export function insertionInto<Name extends keyof Tables>(
   flavour: SqlFlavour,
   table: RowTable<Name>,
   after: RawBuilder<unknown> = sql``,
+  verb = 'insert',
 ): Insertion {
   const columns = sql.join(columnNames(table).map((column) => sql.ref(column)));
   let text: string | null = null;
   return async <Returned>(db: Kysely<Tables>, encodedRows: readonly EncodedRow[]) => {
-    text ??= sql`insert into ${sql.table(table.name)} (${columns}) ${rowsFrom(flavour, table, [])} ${after}`.compile(
-      db,
-    ).sql;
+    text ??=
+      sql`${sql.raw(verb)} into ${sql.table(table.name)} (${columns}) ${rowsFrom(flavour, table, [])} ${after}`.compile(
+        db,
+      ).sql;
     const query = CompiledQuery.raw(text, [`[${encodedRows.join(',')}]`]);
     return (await db.executeQuery<Returned>(query)).rows;
   };

@@ -1,7 +1,7 @@
 import { CompiledQuery, type Kysely } from 'kysely';
 import type { ExportBody } from '../../domain/traces/packed.ts';
 import type { SqlFlavour } from '../database.ts';
-import { statementsOf } from '../rows.ts';
+import { insertOrRollback, statementsOf } from '../rows.ts';
 import type { Tables } from '../tables.ts';
 
 /** A body, how many of the spans that are stored with it point into it, and its sheet. */
@@ -30,7 +30,7 @@ export function createBodyWriter(flavour: SqlFlavour): BodyWriter {
       const own = VALUES.map((_name, column) => parameter(row * VALUES.length + column));
       return `(${own.join(', ')})`;
     });
-    return `insert into export_body (${VALUES.join(', ')}) values ${rows.join(', ')}
+    return `${insertOrRollback(flavour)} into export_body (${VALUES.join(', ')}) values ${rows.join(', ')}
       returning cast(body_no as text) as body_no`;
   }
 

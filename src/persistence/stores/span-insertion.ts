@@ -1,7 +1,7 @@
 import { CompiledQuery, type Kysely } from 'kysely';
 import type { SpanRows } from '../../domain/traces/span-rows.ts';
 import type { SqlFlavour } from '../database.ts';
-import { type RowTable, statements } from '../rows.ts';
+import { insertOrRollback, type RowTable, statements } from '../rows.ts';
 import type { Tables } from '../tables.ts';
 import { SPAN_COLUMNS } from './span-rows.ts';
 import { joinedSheets } from './span-sheets.ts';
@@ -54,9 +54,7 @@ export function createSpanWriter(flavour: SqlFlavour, { columns }: RowTable<'spa
     // Of what was parsed already, `jsonb_extract` reads a value faster than `->>` does.
     const own = SPAN_COLUMNS.map((_name, position) => `jsonb_extract(s.value, '$[${position}]')`);
     return {
-      // A failure ends the transaction at once, which it does in any case: without that SQLite copies every page that it
-      // changes, for the case that only the statement is taken back.
-      insertText: `insert or rollback into span (${into})
+      insertText: `${insertOrRollback(flavour)} into span (${into})
         select t.value ->> 0, t.value ->> 1, ${own.join(', ')}
         from jsonb_each(?) t, jsonb_each(t.value, '$[2]') s`,
       storedText: `select cast(span.trace_no as text) as trace_no, span.span_id

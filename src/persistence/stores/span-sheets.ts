@@ -1,6 +1,6 @@
 import { type AliasedRawBuilder, type Kysely, sql } from 'kysely';
 import type { SqlFlavour } from '../database.ts';
-import { encodeRow, insertionInto, numbersIn, type RowTable, statements } from '../rows.ts';
+import { encodeRow, insertionInto, insertOrRollback, numbersIn, type RowTable, statements } from '../rows.ts';
 import type { Tables } from '../tables.ts';
 import type { IngestPart } from './ingest-jobs.ts';
 import { SPAN_COLUMNS, type SpanRow } from './span-rows.ts';
@@ -104,7 +104,7 @@ export function createSheetWriter(
   tables: { readonly span: RowTable<'span'>; readonly sheetTrace: RowTable<'sheet_trace'> },
 ): SheetWriter {
   const { sheets } = spanSources(flavour, tables.span);
-  const insert = insertionInto(flavour, tables.sheetTrace);
+  const insert = insertionInto(flavour, tables.sheetTrace, undefined, insertOrRollback(flavour));
   const columns = sql.join(tables.span.columns.map(({ name }) => sql.ref(name)));
   async function forget(db: Kysely<Tables>, traceNos: readonly string[]): Promise<void> {
     await db.deleteFrom('sheet_trace').where('trace_no', 'in', numbersIn(flavour, traceNos)).execute();

@@ -9,6 +9,7 @@ import {
   everyColumn,
   type Insertion,
   insertionInto,
+  insertOrRollback,
   type RowTable,
   statements,
   tableWithout,
@@ -84,7 +85,7 @@ export function createTraceIngest(
   );
   const numbered = sql`returning cast(trace_no as text) as trace_no, trace_ref`;
   const insert = {
-    summary: insertionInto(flavour, newSummary, numbered),
+    summary: insertionInto(flavour, newSummary, numbered, insertOrRollback(flavour)),
     summaryIfAbsent: insertionInto(flavour, newSummary, sql`on conflict (trace_id, trace_ref) do nothing`),
     summaryInPlace: insertionInto(
       flavour,
@@ -245,7 +246,9 @@ export function createTraceIngest(
     );
     const known = await lockTraces(db, [...identities.values()].toSorted(byKey));
     const fresh = newParts(jobs, await storedSpans(db, jobs, known));
-    return storeParts(db, jobs, fresh, known, insert.summaryInPlace);
+    // PostgreSQL has made a row for each by now. SQLite's lock has kept others from making one.
+    const into = flavour === 'sqlite' && known.size === 0 ? insert.summary : insert.summaryInPlace;
+    return storeParts(db, jobs, fresh, known, into);
   }
 
   async function commit(jobs: readonly IngestJob[]): Promise<Summaries> {
