@@ -20,6 +20,7 @@ import { createGraphQLDoor } from './graphql-door.ts';
 import { openStores } from './persistence/orm.ts';
 import { demoDeployment, createProviders } from './providers/providers.ts';
 import { createStripe } from './providers/stripe/stripe.ts';
+import { createAwsAccounts } from './runtime/aws-accounts.ts';
 import { createBus } from './runtime/bus.ts';
 import { createPatternCompiler } from './runtime/catalog-pattern.ts';
 import { createCatalogRecorder } from './runtime/catalog-recorder.ts';
@@ -129,7 +130,14 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
   const spanExport = openSpanExport(settings, http, log);
   const gateway = createGateway({
     deployments: settings.demoModel ? [...settings.deployments, demoDeployment] : settings.deployments,
-    providers: createProviders({ http, sockets: webSocketClient, googleTokens: createGoogleTokens() }),
+    providers: createProviders({
+      http,
+      sockets: webSocketClient,
+      googleTokens: createGoogleTokens(),
+      awsAccounts: createAwsAccounts({
+        refused: (about) => log.warn(about, 'AWS gave no credentials for a deployment'),
+      }),
+    }),
     catalog,
     recorder: spanExport === null ? records : recordAndExport(records.record, spanExport),
     spend: stores.spend,

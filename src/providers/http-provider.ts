@@ -4,7 +4,6 @@ import type { Exchange, ModelRequest } from '../domain/chat/chat.ts';
 import type { Deployment, Provider } from '../domain/chat/provider.ts';
 import type { HttpClient, UpstreamAnswer } from '../domain/http.ts';
 import type { Endpoint } from '../domain/inference/endpoint.ts';
-import type { Secret } from '../domain/secret.ts';
 import { measuredOf } from '../domain/inference/measured.ts';
 import type { InspectorOptions, NativeDialect } from '../wire/dialect.ts';
 import { relayedExchange, unreadExchange, wholeExchange } from '../wire/exchange.ts';
@@ -54,7 +53,7 @@ export function createHttpProvider(http: HttpClient, protocol: Protocol): Native
       const dialect = protocol.dialectOf(request.endpoint, configured);
       if (dialect === null) throw new TypeError(`${protocol.name} was sent a call it has no endpoint for.`);
       const call = await protocol.prepare(configured, request);
-      const deployment = call.credential === undefined ? configured : knowing(configured, call.credential);
+      const deployment = call.credentials === undefined ? configured : knowing(configured, call.credentials);
       const answer = await accepted(http, deployment, call, { signal, errorOf: dialect.errorOf });
       const about: Answered = { deployment, request, answer, dialect };
       if (request.stream && !comesWhole(about)) return await streamed(about, protocol);
@@ -63,10 +62,10 @@ export function createHttpProvider(http: HttpClient, protocol: Protocol): Native
   };
 }
 
-/** The deployment with one more secret that must not be shown. */
-const knowing = (deployment: Deployment, credential: Secret): Deployment => ({
+/** The deployment with further secrets that must not be shown. */
+const knowing = (deployment: Deployment, more: Deployment['secrets']): Deployment => ({
   ...deployment,
-  secrets: { ...deployment.secrets, credential },
+  secrets: { ...deployment.secrets, ...more },
 });
 
 /** An answer whose status says yes, and what it answers. */

@@ -1,3 +1,4 @@
+import type { AwsAccounts } from '../domain/chat/aws-accounts.ts';
 import type { CloudTokens } from '../domain/chat/cloud-tokens.ts';
 import type { Deployment, Provider } from '../domain/chat/provider.ts';
 import { COMPATIBLE_NAMES, COMPATIBLE_VENDORS } from '../domain/chat/vendors.ts';
@@ -66,10 +67,11 @@ interface ProviderTools {
   readonly http: HttpClient;
   readonly sockets: SocketClient;
   readonly googleTokens: CloudTokens;
+  readonly awsAccounts: AwsAccounts;
 }
 
 /** Every protocol we can speak. A deployment names one by the prefix of its model. */
-export function createProviders({ http, sockets, googleTokens }: ProviderTools): readonly Provider[] {
+export function createProviders({ http, sockets, googleTokens, awsAccounts }: ProviderTools): readonly Provider[] {
   return [
     ...COMPATIBLE_NAMES.map((name): Provider => {
       const compatible = translating(createHttpProvider(http, compatibleProtocol(name)), (deployment) => {
@@ -96,7 +98,10 @@ export function createProviders({ http, sockets, googleTokens }: ProviderTools):
     },
     translating(createHttpProvider(http, azureAi), () => ({ endpoint: CHAT_COMPLETIONS, dialect: COMPATIBLE })),
     ...(['bedrock', 'bedrock_converse'] as const).map((name) =>
-      translating(createHttpProvider(http, bedrock(name)), () => ({ endpoint: CONVERSE, dialect: CONVERSE_OUT })),
+      translating(createHttpProvider(http, bedrock(name, awsAccounts)), () => ({
+        endpoint: CONVERSE,
+        dialect: CONVERSE_OUT,
+      })),
     ),
     ...(['cohere', 'cohere_chat'] as const).map((name) =>
       translating(createHttpProvider(http, cohere(name)), () => ({ endpoint: COHERE_CHAT, dialect: COHERE_OUT })),

@@ -14,8 +14,8 @@ export interface UpstreamCall {
   readonly body: Uint8Array | readonly Uint8Array[];
   /** POST when absent. */
   readonly method?: HttpMethod;
-  /** What proves who calls, where that is not the deployment's own key: not to be shown either. */
-  readonly credential?: Secret;
+  /** What proves who calls, by name, where that is not the deployment's own: not to be shown either. */
+  readonly credentials?: Readonly<Record<string, Secret>>;
 }
 
 /** Most bytes of an error's body that are read. */

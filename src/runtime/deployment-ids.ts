@@ -22,12 +22,16 @@ function placeIdOf({ modelGroup, provider, upstreamModel, apiBase, options }: De
   return `${modelGroup}#${digest([modelGroup, provider, upstreamModel, apiBase, ...place], 12)}`;
 }
 
+/** Options that say who calls there. */
+const ACCOUNT_OPTIONS = ['aws_profile_name', 'aws_role_name'] as const;
+
 /** Tells accounts of one place apart; far too short to say anything of what it is made from. */
 const accountOf = ({ apiKey, secrets, options }: DeploymentDraft): string =>
   digest(
     [
       apiKey?.reveal() ?? null,
       options['aws_access_key_id'] ?? null,
+      ...ACCOUNT_OPTIONS.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
       ...Object.entries(secrets).map(([name, secret]) => [name, secret.reveal()]),
     ],
     4,

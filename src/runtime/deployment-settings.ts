@@ -45,12 +45,23 @@ const OPTIONS = [
   'aws_region_name',
   'aws_access_key_id',
   'aws_bedrock_runtime_endpoint',
+  'aws_profile_name',
+  'aws_role_name',
+  'aws_session_name',
+  'aws_external_id',
+  'aws_sts_endpoint',
   'vertex_project',
   'vertex_location',
 ] as const;
 
 /** The same for what is not shown. */
-const SECRETS = ['aws_secret_access_key', 'aws_session_token', 'azure_ad_token', 'vertex_credentials'] as const;
+const SECRETS = [
+  'aws_secret_access_key',
+  'aws_session_token',
+  'aws_web_identity_token',
+  'azure_ad_token',
+  'vertex_credentials',
+] as const;
 
 /**
  * What the file leaves open, a known provider's own variables say. Parts of one credential never come from two places: the

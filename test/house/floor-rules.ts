@@ -33,10 +33,21 @@ const FLOORS: Readonly<Record<string, Floor>> = {
     libraries: ['aws4fetch', 'stripe'],
   },
   runtime: {
-    rule: 'The runtime room sees the domain and small libraries.',
+    rule: 'The runtime room sees the domain, small libraries, and those of clouds that say who the machine is.',
     from: '^src/runtime/',
     floors: [DOMAIN],
-    libraries: ['google-auth-library', 'ipaddr.js', 'pino', 'prom-client', 're2js', 'ws', 'yaml', 'zod', 'node:*'],
+    libraries: [
+      '@aws-sdk/credential-providers',
+      'google-auth-library',
+      'ipaddr.js',
+      'pino',
+      'prom-client',
+      're2js',
+      'ws',
+      'yaml',
+      'zod',
+      'node:*',
+    ],
   },
   resolvers: {
     rule: 'Operations see the domain and the engine, never a transport or an adapter.',

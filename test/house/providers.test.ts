@@ -25,7 +25,7 @@ function rowOf(name: string, vendor: Vendor | null): string {
   if (vendor === null) return `| \`${name}\` | built in | | none | |`;
   const { base, baseVariables, keyVariables, keyOptional, settings, credentials } = vendor;
   const further = Object.entries({ ...settings, ...credentials }).map(
-    ([setting, variables]) => `\`${setting}\` (${code(variables)})`,
+    ([setting, variables]) => `\`${setting}\`${variables.length === 0 ? '' : ` (${code(variables)})`}`,
   );
   const key = `${code(keyVariables)}${keyOptional ? ', optional' : ''}`;
   return `| \`${name}\` | ${base === null ? '`api_base`' : base} | ${code(baseVariables)} | ${key} | ${further.join(', ')} |`;

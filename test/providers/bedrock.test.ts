@@ -43,7 +43,11 @@ describe('signatures for AWS', () => {
   ])('are those of its own SDK: %s', async (url, body, sessionToken, region, signature) => {
     const headers = await signedHeaders(
       { url, headers: { 'content-type': 'application/json' }, body: Buffer.from(body) },
-      { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY', sessionToken },
+      {
+        accessKeyId: 'AKIDEXAMPLE',
+        secretAccessKey: new Secret('wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY'),
+        sessionToken: sessionToken === null ? null : new Secret(sessionToken),
+      },
       { region, at: new Date('2026-11-21T12:30:45.678Z') },
     );
     const signed = `content-type;host;x-amz-date${sessionToken === null ? '' : ';x-amz-security-token'}`;
@@ -123,7 +127,11 @@ describe('Bedrock', () => {
         headers: { 'content-type': String(headers['content-type']) },
         body: Buffer.from(body),
       },
-      { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'the-aws-secret', sessionToken: 'the-session' },
+      {
+        accessKeyId: 'AKIDEXAMPLE',
+        secretAccessKey: new Secret('the-aws-secret'),
+        sessionToken: new Secret('the-session'),
+      },
       { region: 'eu-central-1', at: new Date(stamp) },
     );
     expect(headers.authorization).toBe(again['authorization']);
@@ -143,6 +151,23 @@ describe('Bedrock', () => {
       response.end(JSON.stringify(ANSWER));
     });
     expect((await server.send(server.here('bedrock', KEYS))).headers['x-echo']).toBe('<secret>');
+  });
+
+  it('is not called where nobody can sign, and nobody else signs for half of a pair of keys', async () => {
+    const calls = server.faults.received.length;
+    const of = (more: Partial<Deployment>) => failureOf(server.send(server.here('bedrock', { apiKey: null, ...more })));
+    expect(
+      await of({ options: { aws_role_name: 'r' }, secrets: { aws_web_identity_token: new Secret('/no/file') } }),
+    ).toMatchObject({
+      message:
+        'litellm.AuthenticationError: AuthenticationError: BedrockException - No credentials for AWS: those of this deployment do not hold, or there are none.',
+      upstreamStatus: null,
+    });
+    const half =
+      'litellm.AuthenticationError: AuthenticationError: BedrockException - No credentials for AWS: this deployment names half of a pair of keys.';
+    expect((await of({ options: { aws_access_key_id: 'AKIDEXAMPLE' } })).message).toBe(half);
+    expect((await of({ secrets: { aws_secret_access_key: new Secret('s') } })).message).toBe(half);
+    expect(server.faults.received.length).toBe(calls);
   });
 
   const STREAM = aModelRequest({ ...CHAT, stream: true, stream_options: { include_usage: true } });

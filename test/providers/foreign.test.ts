@@ -7,6 +7,7 @@ import { UpstreamFailed } from '../../src/domain/errors.ts';
 import { EMBEDDINGS } from '../../src/domain/inference/endpoint.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { createProviders } from '../../src/providers/providers.ts';
+import { createAwsAccounts } from '../../src/runtime/aws-accounts.ts';
 import { createGoogleTokens } from '../../src/runtime/google-tokens.ts';
 import { createHttpClient } from '../../src/runtime/http-client.ts';
 import { webSocketClient } from '../../src/runtime/web-sockets.ts';
@@ -35,7 +36,12 @@ beforeAll(async () => {
   mock.onMessage('broken', { error: { message: 'slow down', type: 'rate_limit_error' }, status: 429 });
   mock.onEmbedding(/./, { embedding: [0.5, -0.25, 1] });
   await mock.start();
-  providers = createProviders({ http, sockets: webSocketClient, googleTokens: createGoogleTokens() });
+  providers = createProviders({
+    http,
+    sockets: webSocketClient,
+    googleTokens: createGoogleTokens(),
+    awsAccounts: createAwsAccounts(),
+  });
 });
 
 afterAll(async () => {

@@ -7,6 +7,7 @@ import type { HttpClient } from '../../src/domain/http.ts';
 import { COMPLETIONS } from '../../src/domain/inference/endpoint.ts';
 import { usdText } from '../../src/domain/money.ts';
 import { createProviders } from '../../src/providers/providers.ts';
+import { createAwsAccounts } from '../../src/runtime/aws-accounts.ts';
 import { createGoogleTokens } from '../../src/runtime/google-tokens.ts';
 import { createHttpClient } from '../../src/runtime/http-client.ts';
 import { webSocketClient } from '../../src/runtime/web-sockets.ts';
@@ -28,7 +29,12 @@ afterAll(async () => {
 });
 
 function providerOf(name: string, client: HttpClient = http): Provider {
-  const tools = { http: client, sockets: webSocketClient, googleTokens: createGoogleTokens() };
+  const tools = {
+    http: client,
+    sockets: webSocketClient,
+    googleTokens: createGoogleTokens(),
+    awsAccounts: createAwsAccounts(),
+  };
   const provider = createProviders(tools).find((one) => one.name === name);
   if (!provider) throw new Error(`no provider is called ${name}`);
   return provider;

@@ -8,6 +8,7 @@ import { Secret } from '../../src/domain/secret.ts';
 import { vertex } from '../../src/providers/gemini/vertex.ts';
 import { createHttpProvider } from '../../src/providers/http-provider.ts';
 import { createProviders } from '../../src/providers/providers.ts';
+import { createAwsAccounts } from '../../src/runtime/aws-accounts.ts';
 import { createHttpClient } from '../../src/runtime/http-client.ts';
 import { webSocketClient } from '../../src/runtime/web-sockets.ts';
 import { aDeployment, aModelRequest } from '../support/chat.ts';
@@ -117,9 +118,12 @@ describe('a model of Anthropic on Google Cloud', () => {
     stop_sequence: null,
     usage: { input_tokens: 3, output_tokens: 1 },
   };
-  const provider = createProviders({ http, sockets: webSocketClient, googleTokens: holding }).find(
-    ({ name }) => name === 'vertex_ai',
-  );
+  const provider = createProviders({
+    http,
+    sockets: webSocketClient,
+    googleTokens: holding,
+    awsAccounts: createAwsAccounts(),
+  }).find(({ name }) => name === 'vertex_ai');
   const deployment = aDeployment({
     provider: 'vertex_ai',
     upstreamModel: model,

@@ -5,6 +5,7 @@ import { UpstreamFailed } from '../../src/domain/errors.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import type { PassThrough } from '../../src/domain/upstream-objects/pass-through.ts';
 import { createProviders } from '../../src/providers/providers.ts';
+import { createAwsAccounts } from '../../src/runtime/aws-accounts.ts';
 import { createGoogleTokens } from '../../src/runtime/google-tokens.ts';
 import { createHttpClient } from '../../src/runtime/http-client.ts';
 import { webSocketClient } from '../../src/runtime/web-sockets.ts';
@@ -32,7 +33,12 @@ const NEVER = new AbortController().signal;
 
 export async function startVendorServer(): Promise<VendorServer> {
   const http = createHttpClient();
-  const tools = { http, sockets: webSocketClient, googleTokens: createGoogleTokens() };
+  const tools = {
+    http,
+    sockets: webSocketClient,
+    googleTokens: createGoogleTokens(),
+    awsAccounts: createAwsAccounts(),
+  };
   const faults = await startFaultServer();
   const providerOf = (name: string): Provider => {
     const provider = createProviders(tools).find((one) => one.name === name);

@@ -114,12 +114,22 @@ const BEDROCK_BASE = 'https://bedrock-runtime.us-west-2.amazonaws.com';
 
 const BEDROCK = vendor(BEDROCK_BASE, 'AWS_BEARER_TOKEN_BEDROCK', {
   baseVariables: ['AWS_BEDROCK_RUNTIME_ENDPOINT'],
+  // Who the machine is to AWS may do.
+  keyOptional: true,
   modelPrefixes: ['converse/'],
-  settings: { aws_region_name: ['AWS_REGION_NAME', 'AWS_REGION', 'AWS_DEFAULT_REGION'] },
+  settings: {
+    aws_region_name: ['AWS_REGION_NAME', 'AWS_REGION', 'AWS_DEFAULT_REGION'],
+    aws_session_name: [],
+    aws_external_id: [],
+    aws_sts_endpoint: [],
+  },
   credentials: {
     aws_access_key_id: ['AWS_ACCESS_KEY_ID'],
     aws_secret_access_key: ['AWS_SECRET_ACCESS_KEY'],
     aws_session_token: ['AWS_SESSION_TOKEN'],
+    aws_profile_name: [],
+    aws_role_name: [],
+    aws_web_identity_token: [],
   },
 });
 

@@ -1,16 +1,19 @@
 import type { ByteStream } from '../../domain/bytes.ts';
-import type { Deployment } from '../../domain/chat/provider.ts';
+import type { AwsAccount, AwsAccounts, AwsCredentials } from '../../domain/chat/aws-accounts.ts';
+import { type Deployment, displayName } from '../../domain/chat/provider.ts';
+import { UpstreamFailed } from '../../domain/errors.ts';
+import type { Secret } from '../../domain/secret.ts';
 import { createMessageReframer } from '../../wire/aws-event-stream/events.ts';
 import { BEDROCK_EMBEDDINGS, embeddingRequest, embeds } from '../../wire/bedrock-embeddings/native.ts';
 import { CONVERSE_NATIVE } from '../../wire/converse/native.ts';
 import { reframed } from '../../wire/sse/reframed.ts';
 import type { Protocol } from '../http-provider.ts';
-import { type AwsCredentials, signedHeaders } from './sign.ts';
+import { signedHeaders } from './sign.ts';
 
 const DEFAULT_REGION = 'us-west-2';
 
 /** Models on Amazon Bedrock, through Converse, and vectors of two makers: by an API key, or signed by whoever may call them. */
-export function bedrock(name: 'bedrock' | 'bedrock_converse'): Protocol {
+export function bedrock(name: 'bedrock' | 'bedrock_converse', accounts: AwsAccounts): Protocol {
   return {
     name,
     dialectOf({ dialect, operation }, { upstreamModel }) {
@@ -26,12 +29,11 @@ export function bedrock(name: 'bedrock' | 'bedrock_converse'): Protocol {
       const url = `${baseOf(deployment, region)}/model/${encodeURIComponent(model)}/${action}`;
       const headers = { 'content-type': 'application/json' };
       const { apiKey } = deployment;
-      const credentials = credentialsOf(deployment);
       if (apiKey !== null)
         return { url, headers: { ...headers, authorization: `Bearer ${apiKey.reveal()}` }, body: bytes };
-      if (credentials === null) return { url, headers, body: bytes };
+      const credentials = await credentialsOf(deployment, region, accounts);
       const signed = await signedHeaders({ url, headers, body: bytes }, credentials, { region, at: new Date() });
-      return { url, headers: signed, body: bytes };
+      return { url, headers: signed, body: bytes, credentials: secretsOf(credentials) };
     },
     events: (body: ByteStream) => reframed(body, createMessageReframer()),
   };
@@ -51,9 +53,48 @@ function baseOf({ apiBase, options }: Deployment, region: string): string {
   return `https://bedrock-runtime.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
 }
 
-function credentialsOf({ options, secrets }: Deployment): AwsCredentials | null {
-  const accessKeyId = options['aws_access_key_id'];
-  const secretAccessKey = secrets['aws_secret_access_key']?.reveal();
-  if (accessKeyId === undefined || secretAccessKey === undefined) return null;
-  return { accessKeyId, secretAccessKey, sessionToken: secrets['aws_session_token']?.reveal() ?? null };
+/** Keys of the deployment's own sign as they are; whatever else it says, or says nothing, has to be looked up. */
+async function credentialsOf(deployment: Deployment, region: string, accounts: AwsAccounts): Promise<AwsCredentials> {
+  const account = accountOf(deployment, region);
+  const { keys, profile, role, webIdentityToken } = account;
+  if (keys !== null && profile === null && role === null && webIdentityToken === null) return keys;
+  // Half of a pair is a slip: nobody else is to sign in its place.
+  if (keys === null && isHalf(deployment)) throw refused(deployment, 'this deployment names half of a pair of keys.');
+  try {
+    return await accounts.for(account);
+  } catch (cause) {
+    throw refused(deployment, 'those of this deployment do not hold, or there are none.', { cause });
+  }
+}
+
+const isHalf = ({ options, secrets }: Deployment): boolean =>
+  options['aws_access_key_id'] !== undefined || secrets['aws_secret_access_key'] !== undefined;
+
+/** What is thrown tells callers what is wrong here, not with what. */
+function refused({ provider }: Deployment, why: string, options?: ErrorOptions): UpstreamFailed {
+  const message = `litellm.AuthenticationError: AuthenticationError: ${displayName(provider)}Exception - No credentials for AWS: ${why}`;
+  return new UpstreamFailed(message, { provider, upstreamStatus: null }, options);
+}
+
+function accountOf({ options, secrets }: Deployment, region: string): AwsAccount {
+  const said = (name: string): string | null => options[name] ?? null;
+  const accessKeyId = said('aws_access_key_id');
+  const secretAccessKey = secrets['aws_secret_access_key'];
+  const arn = said('aws_role_name');
+  return {
+    keys:
+      accessKeyId === null || secretAccessKey === undefined
+        ? null
+        : { accessKeyId, secretAccessKey, sessionToken: secrets['aws_session_token'] ?? null },
+    profile: said('aws_profile_name'),
+    role: arn === null ? null : { arn, sessionName: said('aws_session_name'), externalId: said('aws_external_id') },
+    webIdentityToken: secrets['aws_web_identity_token'] ?? null,
+    region,
+    stsEndpoint: said('aws_sts_endpoint'),
+  };
+}
+
+/** What must not be shown of them. */
+function secretsOf({ secretAccessKey, sessionToken }: AwsCredentials): Readonly<Record<string, Secret>> {
+  return { secretAccessKey, ...(sessionToken === null ? {} : { sessionToken }) };
 }

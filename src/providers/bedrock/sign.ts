@@ -1,12 +1,5 @@
 import { AwsV4Signer } from 'aws4fetch';
-
-/** Who calls AWS. */
-export interface AwsCredentials {
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-  /** Of credentials that are lent for a time. */
-  readonly sessionToken: string | null;
-}
+import type { AwsCredentials } from '../../domain/chat/aws-accounts.ts';
 
 /** The headers of a POST, with those that prove who sent it (Signature Version 4). */
 export async function signedHeaders(
@@ -21,8 +14,8 @@ export async function signedHeaders(
     headers: call.headers,
     body: call.body as Uint8Array<ArrayBuffer>,
     accessKeyId,
-    secretAccessKey,
-    ...(sessionToken === null ? {} : { sessionToken }),
+    secretAccessKey: secretAccessKey.reveal(),
+    ...(sessionToken === null ? {} : { sessionToken: sessionToken.reveal() }),
     service: 'bedrock',
     allHeaders: true,
     region,

@@ -32,7 +32,7 @@ export function vertex(tokens: CloudTokens): Protocol {
         url: `${addressOf(deployment, project, asked.publisher)}:${asked.method}`,
         headers: { 'content-type': 'application/json', ...asked.headers, authorization: `Bearer ${token.reveal()}` },
         body: asked.body,
-        credential: token,
+        credentials: { token },
       };
     },
   };

@@ -47,6 +47,14 @@ describe('ids of deployments', () => {
     expect(idsOf(accounts.toReversed())).toEqual(ids.toReversed());
   });
 
+  it('tell profiles and roles of AWS apart, as accounts of one place', () => {
+    const keyless = { model: 'bedrock/up', api_key: undefined };
+    const callers = [{}, { aws_profile_name: 'a' }, { aws_profile_name: 'b' }, { aws_role_name: 'a' }];
+    const ids = idsOf(callers.map((caller) => entry({ ...keyless, ...caller })));
+    expect(new Set(ids).size).toBe(callers.length);
+    for (const id of ids) expect(id).toMatch(/^m#[0-9a-f]{12}-[0-9a-f]{4}$/);
+  });
+
   it('number what differs in nothing', () => {
     const [first, second, third] = idsOf([entry({}), entry({}), entry({})]);
     expect([second, third]).toEqual([`${first}-2`, `${first}-3`]);

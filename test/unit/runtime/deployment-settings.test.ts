@@ -83,6 +83,18 @@ describe('what the environment says of a provider', () => {
       options: { aws_access_key_id: 'other', aws_region_name: 'eu-west-1' },
       secrets: { aws_secret_access_key: 'o' },
     });
+    const role = {
+      aws_role_name: 'arn:r',
+      aws_session_name: 'me',
+      aws_external_id: 'e',
+      aws_sts_endpoint: 'http://sts',
+    };
+    expect(known('bedrock/x', both, role)).toEqual({ ...NOTHING, options: { ...role, aws_region_name: 'eu-west-1' } });
+    expect(known('bedrock/x', both, { aws_profile_name: 'p', aws_web_identity_token: 't' })).toEqual({
+      ...NOTHING,
+      options: { aws_profile_name: 'p', aws_region_name: 'eu-west-1' },
+      secrets: { aws_web_identity_token: 't' },
+    });
     expect(known('bedrock/x', { AWS_BEARER_TOKEN_BEDROCK: 'b' }).apiKey).toBe('b');
     expect(known('openai/x', env).secrets).toEqual({});
   });
@@ -154,12 +166,7 @@ describe('what is odd about a deployment', () => {
     ['groq/x', {}, { api_key: 'k' }, null],
     ['lm_studio/x', {}, {}, null],
     ['bedrock/x', { AWS_ACCESS_KEY_ID: 'i', AWS_SECRET_ACCESS_KEY: 's' }, {}, null],
-    [
-      'bedrock/x',
-      {},
-      {},
-      'The model "m" has no key: set api_key, or one of AWS_BEARER_TOKEN_BEDROCK, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN.',
-    ],
+    ['bedrock/x', {}, {}, null],
     ['demo', {}, {}, null],
     ['acme/x', {}, { api_base: 'http://acme' }, null],
   ])('is told: %s %j %j', (model, env: Env, params, oddity) => {

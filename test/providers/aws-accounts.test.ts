@@ -1,0 +1,293 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { AwsAccount } from '../../src/domain/chat/aws-accounts.ts';
+import { Secret } from '../../src/domain/secret.ts';
+import { createAwsAccounts } from '../../src/runtime/aws-accounts.ts';
+import { type FaultServer, startFaultServer } from '../support/fault-server.ts';
+
+/** AWS as far as it lends credentials: its token service, the one of a container, the one of a machine. */
+let aws: FaultServer;
+let folder: string;
+
+beforeAll(async () => {
+  aws = await startFaultServer();
+});
+afterAll(() => aws.stop());
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'aws-'));
+  // What the machine the tests run on is to AWS must not matter.
+  for (const name of Object.keys(process.env).filter((one) => one.startsWith('AWS_'))) vi.stubEnv(name, undefined);
+  vi.stubEnv('HOME', folder);
+  vi.stubEnv('AWS_EC2_METADATA_DISABLED', 'true');
+  before = aws.received.length;
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+let before = 0;
+const calls = () => aws.received.slice(before);
+
+const ROLE = 'arn:aws:iam::123456789012:role/caller';
+const FAR = '2100-01-01T00:00:00Z';
+
+function account(differing: Partial<AwsAccount> = {}): AwsAccount {
+  return {
+    keys: null,
+    profile: null,
+    role: null,
+    webIdentityToken: null,
+    region: 'eu-west-1',
+    stsEndpoint: aws.url,
+    ...differing,
+  };
+}
+
+const KEYS = { accessKeyId: 'AKIDOWN', secretAccessKey: new Secret('own-secret'), sessionToken: null };
+const role = (more: object = {}): AwsAccount['role'] => ({ arn: ROLE, sessionName: null, externalId: null, ...more });
+
+/** What is found for an account, in the open. */
+async function found(differing: Partial<AwsAccount> = {}, accounts = createAwsAccounts()) {
+  const { accessKeyId, secretAccessKey, sessionToken } = await accounts.for(account(differing));
+  return [accessKeyId, secretAccessKey.reveal(), sessionToken?.reveal() ?? null];
+}
+
+function xml(response: ServerResponse, action: string, id: string, until = FAR): void {
+  response.writeHead(200, { 'content-type': 'text/xml' });
+  response.end(`<${action}Response xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><${action}Result><Credentials>
+    <AccessKeyId>${id}</AccessKeyId><SecretAccessKey>${id}-secret</SecretAccessKey>
+    <SessionToken>${id}-session</SessionToken><Expiration>${until}</Expiration>
+    </Credentials></${action}Result><ResponseMetadata><RequestId>r</RequestId></ResponseMetadata></${action}Response>`);
+}
+
+const lends = (id: string): void =>
+  aws.answer((response, _socket, { body }) => xml(response, new URLSearchParams(body).get('Action') ?? '', id));
+const LENT = ['ASIALENT', 'ASIALENT-secret', 'ASIALENT-session'];
+
+/** What the token service was asked, and by whose signature. */
+function asked(index = 0) {
+  const { body = '', headers = {} } = calls()[index] ?? {};
+  const { Action, Version: _, ...rest } = Object.fromEntries(new URLSearchParams(body));
+  return { Action, ...rest, by: /Credential=(\w+)/.exec(headers.authorization ?? '')?.[1] };
+}
+
+function profiles(credentials: string, config = ''): void {
+  writeFileSync(join(folder, 'credentials'), credentials);
+  writeFileSync(join(folder, 'config'), config);
+  vi.stubEnv('AWS_SHARED_CREDENTIALS_FILE', join(folder, 'credentials'));
+  vi.stubEnv('AWS_CONFIG_FILE', join(folder, 'config'));
+}
+const section = (name: string, id: string): string =>
+  `[${name}]\naws_access_key_id = ${id}\naws_secret_access_key = ${id}-secret\n`;
+
+describe('a role', () => {
+  it('is taken on by the keys of the deployment, under a name, with what its owner asks for, once for all', async () => {
+    lends('ASIALENT');
+    const accounts = createAwsAccounts();
+    const differing = { keys: KEYS, role: role({ sessionName: 'me', externalId: 'ext-1' }) };
+    const all = await Promise.all([found(differing, accounts), found(differing, accounts), found(differing, accounts)]);
+    expect([...all, await found(differing, accounts)]).toEqual([LENT, LENT, LENT, LENT]);
+    expect(calls()).toHaveLength(1);
+    const { Action, RoleArn, RoleSessionName, ExternalId, by } = asked() as Record<string, string>;
+    expect({ Action, RoleArn, RoleSessionName, ExternalId, by }).toEqual({
+      Action: 'AssumeRole',
+      RoleArn: ROLE,
+      RoleSessionName: 'me',
+      ExternalId: 'ext-1',
+      by: 'AKIDOWN',
+    });
+    expect(calls()[0]?.headers.authorization).toContain('/eu-west-1/sts/aws4_request');
+  });
+
+  it('is taken on by whoever the machine is: keys in the environment before a profile named there', async () => {
+    lends('ASIALENT');
+    profiles(section('other', 'AKIDFILE'));
+    vi.stubEnv('AWS_PROFILE', 'other');
+    expect(await found({ role: role() })).toEqual(LENT);
+    expect(asked()).toMatchObject({ Action: 'AssumeRole', RoleSessionName: 'lensgate', by: 'AKIDFILE' });
+    vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIDENV');
+    vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'env-secret');
+    expect(await found({ role: role() })).toEqual(LENT);
+    expect(asked(1)).toMatchObject({ by: 'AKIDENV' });
+  });
+
+  it('is taken on by the token of another party, from wherever it lies, without a signature', async () => {
+    lends('ASIALENT');
+    writeFileSync(join(folder, 'token'), 'token-in-file\n');
+    vi.stubEnv('THE_TOKEN', 'token-in-env');
+    vi.stubEnv('THE_PATH', join(folder, 'token'));
+    const tokens = [
+      'eyJ.own.token',
+      join(folder, 'token'),
+      `oidc/file/${join(folder, 'token')}`,
+      'oidc/env/THE_TOKEN',
+      'oidc/env_path/THE_PATH',
+    ];
+    for (const token of tokens)
+      expect(await found({ webIdentityToken: new Secret(token), role: role({ sessionName: 'me' }) })).toEqual(LENT);
+    expect(tokens.map((_, index) => asked(index))).toEqual(
+      ['eyJ.own.token', 'token-in-file', 'token-in-file', 'token-in-env', 'token-in-file'].map((WebIdentityToken) => ({
+        Action: 'AssumeRoleWithWebIdentity',
+        RoleArn: ROLE,
+        RoleSessionName: 'me',
+        WebIdentityToken,
+        by: undefined,
+      })),
+    );
+  });
+
+  it('which a pod’s own token already gives is not taken on a second time', async () => {
+    lends('ASIALENT');
+    writeFileSync(join(folder, 'token'), 'pod-token');
+    vi.stubEnv('AWS_ENDPOINT_URL_STS', aws.url);
+    vi.stubEnv('AWS_WEB_IDENTITY_TOKEN_FILE', join(folder, 'token'));
+    vi.stubEnv('AWS_ROLE_ARN', ROLE);
+    expect(await found({ role: role() })).toEqual(LENT);
+    expect(calls().map((_, index) => asked(index).Action)).toEqual(['AssumeRoleWithWebIdentity']);
+    const other = 'arn:aws:iam::123456789012:role/other';
+    expect(await found({ role: role({ arn: other }) })).toEqual(LENT);
+    expect([asked(1), asked(2)]).toMatchObject([
+      { Action: 'AssumeRoleWithWebIdentity', WebIdentityToken: 'pod-token', RoleArn: ROLE },
+      { Action: 'AssumeRole', RoleArn: other, by: 'ASIALENT' },
+    ]);
+  });
+
+  it('is taken on anew before its credentials end, which calls go on with', async () => {
+    let now = 0;
+    let lent = 0;
+    aws.answer((response, _socket, { body }) => {
+      lent += 1;
+      xml(response, new URLSearchParams(body).get('Action') ?? '', `ASIA${lent}`, `2${lent}00-01-01T00:00:00Z`);
+    });
+    const accounts = createAwsAccounts({ now: () => now });
+    expect((await found({ keys: KEYS, role: role() }, accounts))[0]).toBe('ASIA1');
+    now = Date.parse(FAR) - 60_000;
+    expect((await found({ keys: KEYS, role: role() }, accounts))[0]).toBe('ASIA1');
+    await expect.poll(async () => (await found({ keys: KEYS, role: role() }, accounts))[0]).toBe('ASIA2');
+  });
+});
+
+describe('a profile', () => {
+  it('is read from the shared files, with the role it names', async () => {
+    lends('ASIALENT');
+    vi.stubEnv('AWS_ENDPOINT_URL_STS', aws.url);
+    profiles(
+      `${section('default', 'AKIDDEFAULT')}${section('mine', 'AKIDMINE')}`,
+      `[profile up]\nrole_arn = ${ROLE}\nsource_profile = mine\n`,
+    );
+    expect(await found({ profile: 'mine' })).toEqual(['AKIDMINE', 'AKIDMINE-secret', null]);
+    expect(await found()).toEqual(['AKIDDEFAULT', 'AKIDDEFAULT-secret', null]);
+    expect(await found({ profile: 'up' })).toEqual(LENT);
+    expect(asked()).toMatchObject({ Action: 'AssumeRole', RoleArn: ROLE, by: 'AKIDMINE' });
+  });
+
+  it('is read again after a while: other tools write keys into it that end', async () => {
+    let now = 0;
+    const accounts = createAwsAccounts({ now: () => now });
+    profiles(section('mine', 'AKIDFIRST'));
+    expect((await found({ profile: 'mine' }, accounts))[0]).toBe('AKIDFIRST');
+    profiles(section('mine', 'AKIDSECOND'));
+    expect((await found({ profile: 'mine' }, accounts))[0]).toBe('AKIDFIRST');
+    now = 15 * 60_000;
+    expect((await found({ profile: 'mine' }, accounts))[0]).toBe('AKIDSECOND');
+  });
+
+  it('that is not there is not made up for by who else could sign', async () => {
+    profiles(section('default', 'AKIDDEFAULT'));
+    vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIDENV');
+    vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'env-secret');
+    await expect(found({ profile: 'absent' })).rejects.toMatchObject({ name: 'CloudRefused' });
+  });
+});
+
+describe('the machine', () => {
+  const METADATA = { AccessKeyId: 'ASIALENT', SecretAccessKey: 'ASIALENT-secret', Token: 'ASIALENT-session' };
+
+  it('is asked for its own role, by a token', async () => {
+    vi.stubEnv('AWS_EC2_METADATA_DISABLED', undefined);
+    vi.stubEnv('AWS_EC2_METADATA_SERVICE_ENDPOINT', aws.url);
+    aws.answer((response, _socket, { method, path, headers }) => {
+      const isAllowed = headers['x-aws-ec2-metadata-token'] === 'imds-token';
+      response.writeHead(method === 'PUT' || isAllowed ? 200 : 401);
+      if (method === 'PUT') response.end('imds-token');
+      else if (path.endsWith('/security-credentials/')) response.end('the-role');
+      else response.end(JSON.stringify({ ...METADATA, Code: 'Success', Expiration: FAR }));
+    });
+    expect(await found()).toEqual(LENT);
+    expect(calls().map(({ method, path }) => `${method} ${path}`)).toEqual([
+      'PUT /latest/api/token',
+      'GET /latest/meta-data/iam/security-credentials/',
+      'GET /latest/meta-data/iam/security-credentials/the-role',
+    ]);
+  });
+
+  it.each(['AWS_CONTAINER_AUTHORIZATION_TOKEN', 'AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE'])(
+    'may be a container, which has an address for it: %s',
+    async (variable) => {
+      writeFileSync(join(folder, 'token'), 'pod-token');
+      vi.stubEnv('AWS_CONTAINER_CREDENTIALS_FULL_URI', `${aws.url}/v1/credentials`);
+      vi.stubEnv(variable, variable.endsWith('FILE') ? join(folder, 'token') : 'pod-token');
+      aws.answer((response) => {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        response.end(JSON.stringify({ ...METADATA, Expiration: FAR }));
+      });
+      expect(await found()).toEqual(LENT);
+      expect(calls().map(({ path, headers }) => [path, headers.authorization])).toEqual([
+        ['/v1/credentials', 'pod-token'],
+      ]);
+    },
+  );
+});
+
+describe('what does not hold', () => {
+  it('is told without any of it, and AWS is not asked again by every call', async () => {
+    aws.answer((response) => {
+      response.writeHead(403, { 'content-type': 'text/xml' });
+      response.end(
+        '<ErrorResponse><Error><Type>Sender</Type><Code>AccessDenied</Code><Message>own-secret is not you&#10;said</Message></Error></ErrorResponse>',
+      );
+    });
+    const told: unknown[] = [];
+    const accounts = createAwsAccounts({ refused: (about) => told.push(about) });
+    await expect(found({ keys: KEYS, role: role() }, accounts)).rejects.toMatchObject({
+      name: 'CloudRefused',
+      message: 'AWS gave no credentials for this deployment.',
+      cause: { name: 'AccessDenied', message: 'own-secret is not you\nsaid' },
+    });
+    expect(told).toEqual([{ profile: null, role: ROLE, reason: 'AccessDenied: <secret> is not you' }]);
+    await expect(found({ keys: KEYS, role: role() }, accounts)).rejects.toThrow('no credentials');
+    expect(calls()).toHaveLength(1);
+  });
+
+  it.each([
+    ['nobody at all', {}, 'AWS gave no credentials for this deployment.'],
+    [
+      'a token without a role',
+      { webIdentityToken: new Secret('t') },
+      'aws_web_identity_token says nothing without aws_role_name.',
+    ],
+    [
+      'a token of a kind nobody here knows',
+      { webIdentityToken: new Secret('oidc/circleci/'), role: role() },
+      'aws_web_identity_token takes oidc/file/…, oidc/env/…, oidc/env_path/…, a path or a token.',
+    ],
+    [
+      'a variable that is not set',
+      { webIdentityToken: new Secret('oidc/env/NOT_SET'), role: role() },
+      'The variable that aws_web_identity_token names is not set.',
+    ],
+    [
+      'a file that is not there',
+      { webIdentityToken: new Secret('/nowhere/token'), role: role() },
+      'AWS gave no credentials for this deployment.',
+    ],
+  ])('is refused: %s', async (_name, differing, message) => {
+    await expect(found(differing)).rejects.toMatchObject({ name: 'CloudRefused', message });
+    expect(calls()).toHaveLength(0);
+  });
+});
