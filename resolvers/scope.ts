@@ -13,6 +13,7 @@ import type { ResponseKeeper } from '../src/domain/responses/kept-response.ts';
 import type { ResponseIds } from '../src/domain/responses/response-ids.ts';
 import type { TraceOutlines } from '../src/domain/traces/outline.ts';
 import type { ExportPacker } from '../src/domain/traces/packed.ts';
+import type { CallerWatch } from '../src/gateway/caller-watch.ts';
 import type { CatalogKeyRing } from '../src/gateway/catalog-key-ring.ts';
 import type { CallEstimates } from '../src/gateway/estimate-call.ts';
 import type { Gateway, ObjectGateway, ProbeGateway, TokenGateway } from '../src/gateway/gateway.ts';
@@ -45,6 +46,8 @@ export interface Platform {
   /** Of traces that are read page by page. */
   readonly outlines: TraceOutlines;
   readonly keyRing: KeyRing;
+  /** Of those who follow live feeds. */
+  readonly callerWatch: CallerWatch;
   /** How responses are found again, and whether only by their owners; and who keeps those that no upstream does. */
   readonly responses: { readonly ids: ResponseIds; readonly idSecurity: boolean; readonly keeper: ResponseKeeper };
   readonly keySmith: KeySmith;

@@ -130,7 +130,7 @@ builder.subscriptionField('spans', (t) =>
   t.field({
     type: SpanUpdateType,
     description:
-      'Spans of one trace as they are stored, none of those it has already. Ends when the key may not look any more.',
+      'Spans of one trace as they are stored, none of those it has already. Ends within seconds when the key may not look any more, and with CONFLICT when its rights have changed.',
     args: {
       traceId: t.arg.id({ required: true, description: 'The trace, which need not have begun.' }),
       after: t.arg.id({

@@ -321,7 +321,7 @@ builder.subscriptionField('traceUpdates', (t) =>
   t.field({
     type: TraceUpdateType,
     description:
-      'Traces as they land: each as it stands after spans of it were stored, not what changed in it. Ends when the key may not look any more.',
+      'Traces as they land: each as it stands after spans of it were stored, not what changed in it. Ends within seconds when the key may not look any more, and with CONFLICT when its rights have changed.',
     args: {
       traceId: t.arg.id({ description: 'Only this trace.' }),
       filter: t.arg({ type: TraceFilterType, description: 'Only traces of which this holds as they stand by then.' }),

@@ -10,6 +10,7 @@ import { createPace } from './domain/pace.ts';
 import { createSlots } from './domain/slots.ts';
 import { edgeFailureLog, failureLog, notHttp } from './edge-log.ts';
 import { addressOf, countInFlight, createEdge, listen } from './edge.ts';
+import { createCallerWatch } from './gateway/caller-watch.ts';
 import { createCatalogKeyRing } from './gateway/create-catalog-key-ring.ts';
 import { createCallEstimates } from './gateway/estimate-call.ts';
 import { createGateway } from './gateway/create-gateway.ts';
@@ -177,6 +178,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     exports,
     outlines: createTraceOutlines(),
     keyRing,
+    callerWatch: createCallerWatch(keyRing),
     responses: { ids: createResponseIds(settings.masterKey), idSecurity: settings.responseIdSecurity, keeper },
     keySmith,
     metrics: createMetrics({

@@ -12,6 +12,9 @@ import type { Settings } from './runtime/settings.ts';
 /** Traces that retention removes at once where each step rewrites parts of tables. */
 const CLICKHOUSE_STEP = 5_000;
 
+/** How often the keys of live feeds are looked at: as often as their streams are given a sign of life. */
+const FEEDS_MS = 12_000;
+
 /** What is done again and again as long as the process runs. */
 export interface Rounds {
   start(): void;
@@ -19,7 +22,10 @@ export interface Rounds {
   stop(): Promise<void>;
 }
 
-/** Looks for what has become of payments and batches, asks deployments whether they answer, and removes what is old. */
+/**
+ * Looks for what has become of payments and batches, asks deployments whether they answer, ends feeds whose keys have
+ * died, and removes what is old.
+ */
 export function createRounds(
   settings: Settings,
   { platform, stores, log }: { readonly platform: Platform; readonly stores: Stores; readonly log: Log },
@@ -46,12 +52,15 @@ export function createRounds(
     { what: 'traces', days: settings.retentionDays, forget: stores.traces.forget, ...traceSteps },
     { what: 'responses', days: settings.responseRetentionDays, forget: stores.responses.forget },
   ].map((kept) => createRetention({ ...kept, clock: systemClock, log }));
+  let feeds: NodeJS.Timeout | undefined;
   return {
     start() {
+      feeds = setInterval(() => platform.callerWatch.tend(), FEEDS_MS).unref();
       for (const look of looks) look.start();
       for (const retention of retentions) retention.start();
     },
     async stop() {
+      clearInterval(feeds);
       for (const look of looks) look.stop();
       await Promise.all(retentions.map((retention) => retention.stop()));
     },

@@ -12,6 +12,10 @@ export interface Caller {
   readonly userId: string | null;
 }
 
+/** Whether two callers of one key may see and do the same: on these alone depends what they are shown. */
+export const haveSameRights = (one: Caller, other: Caller): boolean =>
+  one.role === other.role && one.teamId === other.teamId;
+
 /** Whose rows these are: stamped from the credential on every row that arrives, never from the payload. */
 export interface Owner {
   /** Empty text when the key has no team. */

@@ -188,6 +188,64 @@ export function eachOf<Item, Shown extends object>(
   });
 }
 
+/**
+ * A stream that can be ended from outside, also while nothing comes: its reader is thrown the reason before anything
+ * else that was still to be read. `begin` is given what ends it, and gives what is called once it is over.
+ */
+export function revocable<Item>(
+  source: PromptStream<Item>,
+  begin: (revoke: (reason: Error) => void) => () => void,
+): PromptStream<Item> {
+  let reason: Error | null = null;
+  let over = false;
+  let waiting: (() => void) | null = null;
+  const wake = (): void => {
+    const ready = waiting;
+    waiting = null;
+    ready?.();
+  };
+  const left = begin((why) => {
+    reason ??= why;
+    queueMicrotask(wake);
+  });
+  function finish(): void {
+    if (over) return;
+    over = true;
+    left();
+  }
+
+  return streamOf({
+    fork() {
+      const other = source.fork();
+      return other === null ? null : revocable(other, begin);
+    },
+    atRest: () => reason === null && source.atRest(),
+    poll() {
+      if (over) return ENDED;
+      try {
+        if (reason !== null) throw reason;
+        const step = source.poll();
+        if (step?.done === true) finish();
+        return step;
+      } catch (error) {
+        finish();
+        // Not awaited: a source that is slow to close must not keep its reader.
+        source.return().catch(() => {});
+        throw error;
+      }
+    },
+    whenReady(ready) {
+      waiting = ready;
+      if (over || reason !== null) queueMicrotask(wake);
+      else source.whenReady(wake);
+    },
+    async leave() {
+      finish();
+      await source.return();
+    },
+  });
+}
+
 /** The whole of a stream from what is particular to it. */
 function streamOf<Item>({
   leave,

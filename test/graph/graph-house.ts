@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { createLoaders } from '../../resolvers/loaders.ts';
 import type { Platform } from '../../resolvers/scope.ts';
 import { tellChanges } from '../../resolvers/traces.ts';
@@ -13,6 +14,7 @@ import type { SpendRow } from '../../src/domain/spend/spend-row.ts';
 import type { Span } from '../../src/domain/traces/span.ts';
 import type { TraceStore } from '../../src/domain/traces/store.ts';
 import type { Health } from '../../src/domain/deployments/health.ts';
+import { createCallerWatch } from '../../src/gateway/caller-watch.ts';
 import { createCallEstimates } from '../../src/gateway/estimate-call.ts';
 import type { Gateway, GatewayCall } from '../../src/gateway/gateway.ts';
 import { createGraphQLDoor } from '../../src/graphql-door.ts';
@@ -170,6 +172,8 @@ export async function openGraph(
   const lines: LogLine[] = [];
   let catalog = snapshotOf(options.entries ?? [], 1);
   const states = [catalog];
+  const keyRing = options.platform?.keyRing ?? { identify: identifyByName, current: (who) => who, forget() {} };
+  const callerWatch = createCallerWatch(keyRing);
   const platform: Platform = {
     stores: {
       catalogHistory: options.history ?? noHistory,
@@ -258,7 +262,8 @@ export async function openGraph(
     },
     fileLimits: { file: null, batchFile: null },
     gateway: options.gateway ?? scriptedGateway(() => [][Symbol.iterator]() as never),
-    keyRing: { identify: identifyByName, current: (who) => who, forget() {} },
+    keyRing,
+    callerWatch,
     keySmith,
     metrics: { read: async () => ({ contentType: 'text/plain', text: '' }) },
     bus,
@@ -287,9 +292,7 @@ export async function openGraph(
     void (stream ? door.handleStream({ req, res }) : door.handle({ req, res }));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('The server has no port.');
-  const url = `http://127.0.0.1:${address.port}/graphql`;
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`;
 
   /** Sends a body as it is. */
   const post = (body: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
@@ -302,6 +305,7 @@ export async function openGraph(
     reads,
     lines,
     post,
+    tendFeeds: callerWatch.tend,
     /** Runs an operation as the holder of `key`; null sends none. */
     async call<Data, Variables>(
       document: TypedDocumentString<Data, Variables>,
@@ -314,8 +318,8 @@ export async function openGraph(
       );
       return (await answer.json()) as GraphAnswer<Data>;
     },
-    /** Stores spans as if this owner's key had sent them, and tells who watches. */
     addKey: (key: VirtualKey) => platform.stores.keys.add(key),
+    /** Stores spans as if this owner's key had sent them, and tells who watches. */
     ingest: async (owner: Owner, ...spans: readonly Span[]) =>
       tellChanges(platform.bus, await platform.stores.traces.ingest([{ owner, spans }])),
     replaceCatalog(entries: readonly CatalogEntry[]) {

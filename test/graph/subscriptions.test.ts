@@ -44,6 +44,11 @@ async function* chatOf(...deltas: readonly ChatDelta[]): AsyncIterableIterator<C
   yield* deltas;
 }
 
+async function* chatAfter(said: Promise<void>): AsyncIterableIterator<ChatDelta> {
+  await said;
+  yield { kind: 'text', text: 'Hello' };
+}
+
 async function* breaking(error: Error): AsyncIterableIterator<ChatDelta> {
   yield { kind: 'text', text: 'Hel' };
   throw error;
@@ -119,6 +124,37 @@ describe.each(ROADS)('traceUpdates over %s', (_name, subscribe) => {
       { errors: [{ message: 'Expired Key.', extensions: { code: 'UNAUTHENTICATED' } }] },
     ]);
     await listening(0);
+  });
+
+  it('ends with a reason when the key holds no more while nothing happens, and a chat of it goes on', async () => {
+    let blocked = false;
+    const current = (): Caller => {
+      if (blocked) throw new Unauthenticated('Blocked Key.', 'blocked');
+      return ADMIN;
+    };
+    const said = Promise.withResolvers<void>();
+    house = await openGraph({
+      platform: { keyRing: { identify: () => ADMIN, current, forget() {} } },
+      gateway: scriptedGateway(() => chatAfter(said.promise)),
+    });
+    const readers = [1, 2, 3].map(() => followed(subscribe(house.url, TraceUpdatesDocument, {})));
+    const chat = followed(subscribe(house.url, ChatStreamDocument, { input: HELLO }));
+    await listening(3);
+    await house.ingest(TEAM_KEY, aSpan());
+    await eventually(() => readers.every(({ received }) => received.length === 1), 'an update each');
+    house.tendFeeds();
+    blocked = true;
+    house.tendFeeds();
+    await Promise.all(readers.map(({ ended }) => ended));
+    for (const { received } of readers)
+      expect(received).toEqual([
+        updateOf(1),
+        { errors: [{ message: 'Blocked Key.', extensions: { code: 'UNAUTHENTICATED' } }] },
+      ]);
+    await listening(0);
+    said.resolve();
+    await chat.ended;
+    expect(chat.received).toMatchObject([{ data: { chatStream: { __typename: 'ChatText', text: 'Hello' } } }]);
   });
 
   it('ends with a reason when the process drains', async () => {

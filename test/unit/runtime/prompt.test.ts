@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ENDED, eachOf, nextOf, promptly, type PromptStream } from '../../../src/domain/prompt.ts';
+import { ENDED, eachOf, nextOf, promptly, type PromptStream, revocable } from '../../../src/domain/prompt.ts';
 
 /** A source that is fed by hand and says whether it was left. */
 function handFed<Item>() {
@@ -125,5 +125,54 @@ describe('a stream that can be polled', () => {
     };
     await promptly(source).return();
     expect(left).toBe(1);
+  });
+});
+
+describe('a stream that can be revoked', () => {
+  function aFeed() {
+    const fed = handFed<number>();
+    const ends: ((reason: Error) => void)[] = [];
+    let left = 0;
+    const stream = revocable(fed.stream, (revoke) => {
+      ends.push(revoke);
+      return () => void (left += 1);
+    });
+    const revoke = (): void => ends[0]?.(new Error('not for you'));
+    return { ...fed, stream, revoke, finished: () => left };
+  }
+
+  it('gives what comes, and tells once that it is over, however it ended', async () => {
+    const { stream, give, end, finished } = aFeed();
+    give(1, 2);
+    expect([await stream.next(), await stream.next()]).toEqual([
+      { done: false, value: 1 },
+      { done: false, value: 2 },
+    ]);
+    end();
+    expect([await stream.next(), await stream.next(), await stream.return()]).toEqual([ENDED, ENDED, ENDED]);
+    expect(finished()).toBe(1);
+  });
+
+  it('throws the reason to who waits, before what is still to be read, and leaves its source', async () => {
+    const { stream, give, revoke, left, finished } = aFeed();
+    const waiting = stream.next();
+    revoke();
+    await expect(waiting).rejects.toThrow('not for you');
+    give(1);
+    expect([await stream.next(), left(), finished()]).toEqual([ENDED, true, 1]);
+
+    const read = aFeed();
+    read.give(1);
+    read.revoke();
+    expect(() => read.stream.poll()).toThrow('not for you');
+    expect([read.stream.poll(), read.left(), read.finished()]).toEqual([ENDED, true, 1]);
+  });
+
+  it('is not revoked any more once it was left', async () => {
+    const { stream, revoke, finished } = aFeed();
+    const waiting = stream.next();
+    await stream.return();
+    revoke();
+    expect([await waiting, await stream.next(), finished()]).toEqual([ENDED, ENDED, 1]);
   });
 });

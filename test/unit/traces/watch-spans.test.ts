@@ -5,6 +5,7 @@ import { type SpanUpdate, watchSpans } from '../../../resolvers/spans.ts';
 import { tellChanges } from '../../../resolvers/traces.ts';
 import type { Caller } from '../../../src/domain/caller.ts';
 import { Unauthenticated } from '../../../src/domain/errors.ts';
+import { createCallerWatch } from '../../../src/gateway/caller-watch.ts';
 import { createBus } from '../../../src/runtime/bus.ts';
 import { aSpan, LONE_KEY, spanId, traceId } from '../../ports/samples.ts';
 import { aClient } from '../../support/free-tier.ts';
@@ -30,7 +31,14 @@ function aHouse() {
       return known.caller;
     },
   };
-  const platform = { stores: { traces }, bus, keyRing, recordsReadable: async () => {} } as unknown as Platform;
+  const callerWatch = createCallerWatch(keyRing);
+  const platform = {
+    stores: { traces },
+    bus,
+    keyRing,
+    callerWatch,
+    recordsReadable: async () => {},
+  } as unknown as Platform;
   const scope = (signal = new AbortController().signal): Scope => ({
     platform,
     caller: ME,
@@ -45,7 +53,7 @@ function aHouse() {
       await traces.ingest([{ owner: LONE_KEY, spans: numbers.map((number) => aSpan({ spanId: spanId(number) })) }]),
     );
   const watch = (after: string | null = null) => watchSpans(scope(), { traceId: traceId(1), after });
-  return { bus, known, store, watch, reads: () => reads };
+  return { bus, known, store, watch, reads: () => reads, tend: callerWatch.tend };
 }
 
 const range = (from: number, to: number): readonly number[] =>
@@ -92,5 +100,15 @@ it('leaves at once, also while nothing happens, and ends with a reason when the 
   known.caller = null;
   await store(1);
   await expect(feed.next()).rejects.toThrow('Expired Key.');
+  expect(bus.subscriberCount()).toBe(0);
+});
+
+it('ends with a reason when the key holds no more while nothing happens', async () => {
+  const { bus, known, store, watch, tend } = aHouse();
+  await store(1);
+  const waiting = (await watch()).next();
+  known.caller = null;
+  tend();
+  await expect(waiting).rejects.toThrow('Expired Key.');
   expect(bus.subscriberCount()).toBe(0);
 });

@@ -1,9 +1,10 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createLoaders } from '../../../resolvers/loaders.ts';
 import type { Platform, Scope } from '../../../resolvers/scope.ts';
 import { ingestTraces, type TraceUpdate, watchTraces } from '../../../resolvers/traces.ts';
 import type { Caller } from '../../../src/domain/caller.ts';
-import { Conflict, Unauthenticated } from '../../../src/domain/errors.ts';
+import { Conflict, Unauthenticated, Unavailable } from '../../../src/domain/errors.ts';
+import { createCallerWatch } from '../../../src/gateway/caller-watch.ts';
 import { createBus } from '../../../src/runtime/bus.ts';
 import { NO_ESTIMATES } from '../../support/no-estimates.ts';
 import { aTracePacker } from '../../support/trace-packer.ts';
@@ -30,8 +31,10 @@ function aHouse() {
   // The trace operations use nothing else of the platform.
   /** Who keys are by now, where that is not what they were. */
   const now = new Map<string, Caller | Promise<Caller> | Unauthenticated>();
+  let asked = 0;
   const keyRing = {
     current(who: Caller): Caller | Promise<Caller> {
+      asked += 1;
       const current = now.get(who.keyHash) ?? who;
       if (current instanceof Unauthenticated) throw current;
       return current;
@@ -39,7 +42,8 @@ function aHouse() {
   };
   const exports = aTracePacker();
   const stores = { traces: createMemoryTraceStore(exports) };
-  const platform = { stores, exports, bus, keyRing, estimates: NO_ESTIMATES } as unknown as Platform;
+  const callerWatch = createCallerWatch(keyRing);
+  const platform = { stores, exports, bus, keyRing, callerWatch, estimates: NO_ESTIMATES } as unknown as Platform;
   const scope = (who: Caller | null, signal = new AbortController().signal): Scope => ({
     platform,
     caller: who,
@@ -53,7 +57,7 @@ function aHouse() {
       contentType: 'application/json',
       contentEncoding: undefined,
     });
-  return { bus, now, scope, ingest };
+  return { bus, now, scope, ingest, tend: callerWatch.tend, asked: () => asked };
 }
 
 const seen = ({ value }: IteratorResult<TraceUpdate>) => [
@@ -146,30 +150,90 @@ it('a key that holds no more ends what it follows, at the next event', async () 
   expect([bus.subscriberCount(), await updates.next()]).toEqual([0, { done: true, value: undefined }]);
 });
 
-it('a key that has changed its team is told what its new team may see', async () => {
-  const { now, scope, ingest } = aHouse();
-  const mine = caller('mine', 'team-1');
-  const updates = watchTraces(scope(mine), {});
-  now.set('mine', caller('mine', 'team-2'));
+it.each([
+  ['team', caller('mine', 'team-2')],
+  ['role', { ...caller('mine', 'team-1'), role: 'proxy_admin' as const }],
+])('a key of another %s ends what it follows before it is told what it may see by now', async (_what, other) => {
+  const { bus, now, scope, ingest } = aHouse();
+  const updates = watchTraces(scope(caller('mine', 'team-1')), {});
+  now.set('mine', other);
   const next = updates.next();
   await ingest(caller('two', 'team-2'), 'a');
-  expect(seen(await next)).toEqual(['a', 1, 0]);
-  await ingest(caller('one', 'team-1'), 'b');
-  await ingest(caller('two', 'team-2'), 'c');
-  expect(seen(await updates.next())).toEqual(['c', 1, 0]);
+  await expect(next).rejects.toThrow(Conflict);
+  expect(bus.subscriberCount()).toBe(0);
 });
 
 it('a key that is not in memory is looked up before it is shown anything', async () => {
   const { now, scope, ingest } = aHouse();
   const updates = watchTraces(scope(caller('mine', 'team-1')), {});
-  now.set('mine', Promise.resolve(caller('mine', 'team-2')));
-  await ingest(caller('one', 'team-1'), 'a');
-  await ingest(caller('two', 'team-2'), 'b');
+  now.set('mine', Promise.resolve(caller('mine', 'team-1')));
+  await ingest(caller('two', 'team-2'), 'a');
+  await ingest(caller('one', 'team-1'), 'b');
   expect(seen(await updates.next())).toEqual(['b', 1, 0]);
   now.set('mine', Promise.reject(new Unauthenticated('Expired Key.', 'expired')));
   const next = updates.next();
-  await ingest(caller('two', 'team-2'), 'c');
+  await ingest(caller('one', 'team-1'), 'c');
   await expect(next).rejects.toThrow('Expired Key.');
+});
+
+describe('while nothing happens', () => {
+  const expired = new Unauthenticated('Expired Key.', 'expired');
+  const followed = (how: () => Caller | Promise<Caller> | Unauthenticated) => {
+    const house = aHouse();
+    const waiting = watchTraces(house.scope(caller('mine', 'team-1')), {}).next();
+    house.now.set('mine', how());
+    house.tend();
+    return { ...house, waiting };
+  };
+
+  it.each([
+    ['holds no more', () => expired, 'Expired Key.'],
+    ['is found to hold no more', () => Promise.reject(expired), 'Expired Key.'],
+    ['has lost its team', () => caller('mine'), 'The rights of this key have changed.'],
+    [
+      'is found in another team',
+      () => Promise.resolve(caller('mine', 'team-2')),
+      'The rights of this key have changed.',
+    ],
+  ])('a key that %s ends what it follows', async (_what, how, message) => {
+    const { bus, waiting } = followed(how);
+    await expect(waiting).rejects.toThrow(message);
+    expect(bus.subscriberCount()).toBe(0);
+  });
+
+  it.each([
+    ['holds', () => caller('mine', 'team-1')],
+    ['nobody can tell of', () => Promise.reject(new Unavailable('The key store does not answer.'))],
+  ])('a key that %s goes on', async (_what, how) => {
+    const { bus, now, waiting, ingest } = followed(how);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(bus.subscriberCount()).toBe(1);
+    now.delete('mine');
+    await ingest(caller('one', 'team-1'), 'a');
+    expect(seen(await waiting)).toEqual(['a', 1, 0]);
+  });
+
+  it('a key is asked about once however many feeds it has, and no more when it has none', async () => {
+    const { scope, tend, asked } = aHouse();
+    const feeds = Array.from({ length: 1_000 }, () => watchTraces(scope(caller('mine')), {}));
+    const other = watchTraces(scope(caller('other')), {});
+    tend();
+    expect(asked()).toBe(2);
+    for (const feed of [...feeds, other]) await feed.return();
+    tend();
+    expect(asked()).toBe(2);
+  });
+
+  it('a key that the store is still asked about is not asked about again', async () => {
+    const { now, scope, tend, asked } = aHouse();
+    const waiting = watchTraces(scope(caller('mine')), {}).next();
+    const answer = Promise.withResolvers<Caller>();
+    now.set('mine', answer.promise);
+    for (let round = 0; round < 3; round += 1) tend();
+    expect(asked()).toBe(1);
+    answer.reject(expired);
+    await expect(waiting).rejects.toThrow('Expired Key.');
+  });
 });
 
 it('who comes back goes on behind the last update, and hears of nothing that is not theirs', async () => {

@@ -1,0 +1,43 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { makeKey, as } from '../contract/traces/trace-client.ts';
+import { SpanUpdatesDocument, TraceUpdatesDocument } from '../graph/generated/graphql.ts';
+import { ROADS } from '../graph/subscribers.ts';
+import { startApp, type TestApp } from '../support/start-app.ts';
+
+/** Further than the next round, whatever its pace. */
+const ROUND_MS = 60_000;
+
+let app: TestApp;
+beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  app = await startApp();
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  await app.stop();
+});
+
+it('a feed ends by itself when its key expires, on every road, with nobody telling anything', async () => {
+  const key = await makeKey(app, { duration: '2s', team_id: 'team-1' });
+  const lasting = await makeKey(app, { team_id: 'team-1' });
+  const url = `${app.url}/graphql`;
+  const follow = (holder: string) =>
+    ROADS.flatMap(([, road]) => [
+      road(url, TraceUpdatesDocument, {}, holder),
+      road(url, SpanUpdatesDocument, { traceId: '1'.repeat(32) }, holder),
+    ]);
+  const dying = follow(key);
+  const others = follow(lasting);
+  const status = async (): Promise<number> => (await app.call('GET', '/v1/traces', undefined, as(key))).status;
+  expect(await status()).toBe(200);
+  await vi.waitFor(async () => expect(await status()).toBe(401), { timeout: 10_000, interval: 50 });
+  expect(dying.map(({ received }) => received)).toEqual(dying.map(() => []));
+  vi.advanceTimersByTime(ROUND_MS);
+  await Promise.all(dying.map(({ ended }) => ended));
+  for (const { received } of dying)
+    expect(received).toMatchObject([
+      { errors: [{ message: expect.stringContaining('Expired Key.'), extensions: { code: 'UNAUTHENTICATED' } }] },
+    ]);
+  expect(others.map(({ received }) => received)).toEqual(others.map(() => []));
+  await Promise.all(others.map((reader) => reader.leave()));
+});
