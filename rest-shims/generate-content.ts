@@ -7,7 +7,7 @@ import { COUNT_CONTENT_TOKENS, GENERATE_CONTENT } from '../src/domain/inference/
 import { arrayOfEvents } from '../src/wire/generate-content/array.ts';
 import { isObject } from '../src/wire/json/fields.ts';
 import { eventOf } from '../src/wire/sse/events.ts';
-import { timeoutOf } from './call-timeout.ts';
+import { callTermsOf } from './call-terms.ts';
 import { geminiError, statusOf } from './errors.ts';
 import { callFactsOf, callThrough, type ModelDoor } from './model-call.ts';
 import { type HttpAnswer, type HttpRequest, json, type RouteRow } from './route.ts';
@@ -32,7 +32,7 @@ function readGenerate(request: HttpRequest): ModelRequest {
   const { fields: body, unread } = parseInPart(bytes, { model, stream });
   assertAskable(body, GENERATE_CONTENT, unread);
   const asked = { endpoint: GENERATE_CONTENT, model, stream, includeUsage: true, bytes, body };
-  return { ...asked, ...callFactsOf(request), ...timeoutOf(request, asked) };
+  return { ...asked, ...callFactsOf(request), ...callTermsOf(request, asked) };
 }
 
 /** What is to be counted: contents, or a whole request with its system instruction and tools. */

@@ -4,7 +4,7 @@ import { DomainError } from '../src/domain/errors.ts';
 import { assertAskable, mistyped } from '../src/domain/inference/askable.ts';
 import { COUNT_TOKENS, type Endpoint, MESSAGES } from '../src/domain/inference/endpoint.ts';
 import { PING } from '../src/wire/messages/write-answer.ts';
-import { timeoutOf } from './call-timeout.ts';
+import { callTermsOf } from './call-terms.ts';
 import { anthropicError } from './errors.ts';
 import { callFactsOf, callThrough, type ModelDoor } from './model-call.ts';
 import { type HttpRequest, json, route, type RouteRow } from './route.ts';
@@ -33,7 +33,7 @@ function readAs(endpoint: Endpoint, request: HttpRequest): ModelRequest {
   const stream = (endpoint.streams ? body['stream'] : null) ?? false;
   if (typeof stream !== 'boolean') throw mistyped('stream', 'a boolean', endpoint);
   const asked = { endpoint, model: String(body['model']), stream, includeUsage: true, bytes, body };
-  return { ...asked, forwarded: forwardedOf(request), ...callFactsOf(request), ...timeoutOf(request, asked) };
+  return { ...asked, forwarded: forwardedOf(request), ...callFactsOf(request), ...callTermsOf(request, asked) };
 }
 
 function forwardedOf({ headers }: HttpRequest): Readonly<Record<string, string>> {

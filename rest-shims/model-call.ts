@@ -14,7 +14,7 @@ import type { PartlyRead } from '../src/wire/json/unread.ts';
 import type { Form } from '../src/domain/inference/form.ts';
 import { fieldsOf } from '../src/wire/multipart/form.ts';
 import { proxyError, statusOf } from './errors.ts';
-import { timeoutOf } from './call-timeout.ts';
+import { callTermsOf } from './call-terms.ts';
 import { bringsForm, formOf } from './form.ts';
 import { COMMENT_LINE } from './heartbeat.ts';
 import { rateLimitName } from './rate-limit-head.ts';
@@ -54,7 +54,7 @@ function readOpenAi(endpoint: Endpoint, request: HttpRequest): ModelRequest {
   assertAskable(body, endpoint, unread);
   const { stream, includeUsage } = endpoint.streams ? streamingOf(body, endpoint) : WHOLE;
   const asked = { endpoint, model: String(body['model']), stream, includeUsage, bytes, body };
-  const facts = { ...asked, ...callFactsOf(request), ...timeoutOf(request, asked) };
+  const facts = { ...asked, ...callFactsOf(request), ...callTermsOf(request, asked) };
   return form === null ? facts : { ...facts, form };
 }
 
@@ -175,7 +175,7 @@ function errorEvent(failure: Error): Uint8Array {
 
 /** The headers of an answer that a call gave, names and values in turn. */
 export function headOf(call: GatewayCall, scope: Scope): string[] {
-  const { deployment, exchange } = call;
+  const { deployment, exchange, tries } = call;
   const cost = call.cost();
   const allowance = scope.caller?.key?.maxBudget ?? null;
   const head = [
@@ -188,7 +188,12 @@ export function headOf(call: GatewayCall, scope: Scope): string[] {
     'x-litellm-response-duration-ms',
     call.elapsedMs().toFixed(3),
     ...headOfDeployment(deployment),
+    'x-litellm-attempted-retries',
+    String(tries.retries),
+    'x-litellm-attempted-fallbacks',
+    String(tries.fallbacks),
   ];
+  if (tries.mostFallbacks !== null) head.push('x-litellm-max-fallbacks', String(tries.mostFallbacks));
   if (cost !== null) head.push('x-litellm-response-cost', usdText(cost));
   if (allowance !== null) {
     head.push('x-litellm-key-max-budget', usdText(allowance));
@@ -213,18 +218,7 @@ function headOfDeployment(deployment: GatewayCall['deployment']): readonly strin
   if (known) return known;
   const { id, apiBase, timeoutSeconds } = deployment;
   const base = apiBase === null ? [] : ['x-litellm-model-api-base', headerText(publicAddress(apiBase))];
-  const head = [
-    'x-litellm-model-id',
-    headerText(id),
-    ...base,
-    'x-litellm-timeout',
-    String(timeoutSeconds),
-    // Nothing is sent twice here, and nowhere else than was asked.
-    'x-litellm-attempted-retries',
-    '0',
-    'x-litellm-attempted-fallbacks',
-    '0',
-  ];
+  const head = ['x-litellm-model-id', headerText(id), ...base, 'x-litellm-timeout', String(timeoutSeconds)];
   headsOfDeployments.set(deployment, head);
   return head;
 }

@@ -27,7 +27,7 @@ import { createPatternCompiler } from './runtime/catalog-pattern.ts';
 import { createCatalogRecorder } from './runtime/catalog-recorder.ts';
 import { createCatalogSource } from './runtime/catalog-source.ts';
 import { createClientNetworks } from './runtime/client-network.ts';
-import { systemClock } from './runtime/clock.ts';
+import { pause, systemClock } from './runtime/clock.ts';
 import { createFreeTier } from './runtime/free-tier.ts';
 import { createGoogleTokens } from './runtime/google-tokens.ts';
 import { createHttpClient } from './runtime/http-client.ts';
@@ -144,7 +144,10 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     spend: stores.spend,
     clock: systemClock,
     ids: randomIds,
+    pause,
     capturePrompts: settings.capturePrompts,
+    tellsTries: settings.routerDebugInErrors,
+    checksFallbackBudgets: settings.enforceFallbackBudget,
   });
   const catalogKeys = createCatalogKeyRing({ store: stores.checkouts, smith: keySmith, clock: systemClock });
   const paidKeys = paidKeysOf({ catalog: catalogKeys, gateway: gatewayPaidKeys(keyRing) });

@@ -167,6 +167,8 @@ export class UpstreamFailed extends DomainError {
   readonly upstreamParam: string | null;
   /** It did not answer in the time it was given. */
   readonly timedOut: boolean;
+  /** When it may be asked again, where it says; callers are not told. */
+  readonly retryAfterSeconds: number | null;
   constructor(
     message: string,
     about: {
@@ -176,6 +178,7 @@ export class UpstreamFailed extends DomainError {
       readonly upstreamCode?: string | null;
       readonly upstreamParam?: string | null;
       readonly timedOut?: boolean;
+      readonly retryAfterSeconds?: number | null;
     },
     options?: ErrorOptions,
   ) {
@@ -187,6 +190,7 @@ export class UpstreamFailed extends DomainError {
     this.upstreamCode = about.upstreamCode ?? null;
     this.upstreamParam = about.upstreamParam ?? null;
     this.timedOut = about.timedOut ?? false;
+    this.retryAfterSeconds = about.retryAfterSeconds ?? null;
   }
 }
 

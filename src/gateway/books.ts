@@ -4,7 +4,7 @@ import type { Deployment } from '../domain/chat/provider.ts';
 import type { Clock, Ids } from '../domain/clock.ts';
 import type { Usd } from '../domain/money.ts';
 import type { CallRecorder } from './gateway.ts';
-import type { HealthWatch } from './health.ts';
+import type { HealthWatch, WatchedCall } from './health.ts';
 import { type Accounted, recordOf } from './record.ts';
 
 /** What the books of a call are kept with. */
@@ -16,6 +16,12 @@ export interface BookTools {
   readonly capturePrompts: boolean;
 }
 
+/** What a call asks, and of whom. */
+export interface Place {
+  readonly request: Accounted;
+  readonly deployment: Deployment;
+}
+
 /** The record of one call in the making: from its admission until it is closed, once. */
 export interface Books {
   readonly callId: string;
@@ -25,6 +31,10 @@ export interface Books {
   elapsedMs(): number;
   /** The first byte of an answer has come. */
   answered(): void;
+  /** It goes on at another deployment, also in another's name; what failed is told of the one before. */
+  moved(to: Place, failure: unknown): void;
+  /** Nobody answered: what is recorded is told of a deployment where it has failed before. */
+  gaveUp(at: Place, failure: unknown): void;
   closed(): boolean;
   /** Records the call; later calls change nothing. */
   close(
@@ -36,21 +46,20 @@ export interface Books {
 /** Opens the books of a call. */
 export function openBooks(
   { recorder, health, clock, ids, capturePrompts }: BookTools,
-  about: {
-    readonly caller: Caller;
-    readonly request: Accounted;
-    readonly deployment: Deployment;
-    readonly signal: AbortSignal;
-  },
+  about: Place & { readonly caller: Caller; readonly signal: AbortSignal },
 ): Books {
-  const { caller, request, deployment, signal } = about;
+  const { caller, request, signal } = about;
   const startedAt = clock.now();
   const startMs = clock.monotonicMs();
   const callId = request.callId ?? ids.uuid();
   const traceId = request.parent?.traceId ?? ids.traceId();
   const spanId = ids.spanId();
   let firstByteMs: number | null = null;
-  const watched = health.begin(deployment.id);
+  let place: Place = about;
+  /** When it came to where it is. */
+  let movedMs = 0;
+  let sentOn = 0;
+  let watched: WatchedCall | null = health.begin(about.deployment.id);
   let closed = false;
 
   const elapsedMs = (): number => clock.monotonicMs() - startMs;
@@ -61,7 +70,19 @@ export function openBooks(
     elapsedMs,
     answered() {
       firstByteMs = elapsedMs();
-      watched.answered(firstByteMs);
+      watched?.answered(firstByteMs - movedMs);
+    },
+    moved(to, failure) {
+      watched?.ended(failure);
+      watched = health.begin(to.deployment.id);
+      place = to;
+      movedMs = elapsedMs();
+      sentOn += 1;
+    },
+    gaveUp(at, failure) {
+      watched?.ended(failure);
+      watched = null;
+      place = at;
     },
     closed: () => closed,
     close(end, { failure, outcome, cost }) {
@@ -77,8 +98,7 @@ export function openBooks(
           traceId,
           spanId,
           caller,
-          request,
-          deployment,
+          ...place,
           startedAt,
           durationMs: elapsedMs(),
           firstByteMs,
@@ -87,9 +107,10 @@ export function openBooks(
           end: how,
           failure: failure instanceof Error ? failure : null,
           capturePrompts,
+          ...(sentOn === 0 ? {} : { sentOn }),
         }),
       );
-      watched.ended(how === 'failed' ? failure : null);
+      watched?.ended(how === 'failed' ? failure : null);
     },
   };
 }

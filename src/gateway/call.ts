@@ -3,9 +3,8 @@ import type { ChatDelta, Exchange, Outcome } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
 import { DomainError } from '../domain/errors.ts';
 import { addUsd, type Usd } from '../domain/money.ts';
-import { type BookTools, openBooks } from './books.ts';
-import type { GatewayCall } from './gateway.ts';
-import type { Accounted } from './record.ts';
+import { type BookTools, openBooks, type Place } from './books.ts';
+import type { GatewayCall, Tries } from './gateway.ts';
 
 /** What a call needs of the gateway around it. */
 export interface CallTools extends BookTools {
@@ -19,23 +18,29 @@ export interface CallTools extends BookTools {
 /** A call from its admission on: either it fails before an answer came, or it answers. Settled once. */
 export interface OpenCall {
   readonly callId: string;
-  answered(exchange: Exchange): GatewayCall;
+  /** `tries` tells what it took; once when absent. */
+  answered(exchange: Exchange, tries?: Tries): GatewayCall;
   failed(failure: unknown): void;
+  /** It goes on at another deployment; what failed is told of the one before. */
+  moved(to: Place, failure: unknown): void;
+  /** Nobody answered: it is recorded for a deployment where it has failed before. */
+  gaveUp(at: Place, failure: unknown): void;
 }
+
+const AT_ONCE: Tries = { retries: 0, fallbacks: 0, mostFallbacks: null };
 
 /** Admits a call. */
 export function openCall(
   tools: CallTools,
-  about: {
+  about: Place & {
     readonly caller: Caller;
-    readonly request: Accounted;
-    readonly deployment: Deployment;
     readonly signal: AbortSignal;
     /** What it costs once it is answered, where that is settled beforehand. */
     readonly fixedCost?: Usd;
   },
 ): OpenCall {
-  const { caller, request, deployment, fixedCost } = about;
+  const { caller, fixedCost } = about;
+  let place: Place = about;
   const books = openBooks(tools, about);
   const { callId, traceId, spanId, elapsedMs } = books;
   let exchange: Exchange | null = null;
@@ -43,7 +48,7 @@ export function openCall(
 
   /** An answer that has come whole is priced before it is handed on, so that its price can travel with it. */
   function priced(): Usd | null {
-    if (cost === null && exchange !== null) cost = fixedCost ?? tools.price(deployment, exchange.outcome());
+    if (cost === null && exchange !== null) cost = fixedCost ?? tools.price(place.deployment, exchange.outcome());
     return cost;
   }
 
@@ -57,13 +62,22 @@ export function openCall(
   return {
     callId,
     failed: (failure) => settle('failed', failure),
-    answered(answer) {
+    moved(to, failure) {
+      place = to;
+      books.moved(to, failure);
+    },
+    gaveUp(at, failure) {
+      place = at;
+      books.gaveUp(at, failure);
+    },
+    answered(answer, tries = AT_ONCE) {
       exchange = answer;
       books.answered();
       return {
         callId,
-        modelGroup: request.model,
-        deployment,
+        modelGroup: place.request.model,
+        deployment: place.deployment,
+        tries,
         exchange: answer,
         traceId,
         spanId,

@@ -1,7 +1,9 @@
 import type { CatalogSource } from '../domain/catalog/catalog.ts';
 import { rememberCall } from '../domain/chat/failed-call.ts';
 import type { Provider, Deployment } from '../domain/chat/provider.ts';
+import type { Caller } from '../domain/caller.ts';
 import type { Clock, Ids } from '../domain/clock.ts';
+import { DomainError } from '../domain/errors.ts';
 import { assertMayCall } from '../domain/keys/virtual-key.ts';
 import type { SpendStore } from '../domain/spend/spend-row.ts';
 import { MAX_VALUE_BYTES } from '../domain/traces/truncate.ts';
@@ -11,8 +13,9 @@ import { createRealtime } from './create-realtime.ts';
 import type { CallRecorder, Gateway, ObjectGateway, ProbeGateway, TokenGateway } from './gateway.ts';
 import { watchHealth } from './health.ts';
 import { createPassing } from './passing.ts';
-import { createPricer } from './price.ts';
+import { createPricer, isFreeOfCharge } from './price.ts';
 import { createProbing } from './probing.ts';
+import { createRetrying, givenTime } from './retrying.ts';
 import { createRouter, unknownModel } from './route.ts';
 import { createTokenGateway } from './token-count.ts';
 
@@ -25,8 +28,14 @@ export interface GatewayOptions {
   readonly spend: Pick<SpendStore, 'totalOf'>;
   readonly clock: Clock;
   readonly ids: Ids;
+  /** Waits. Rejects with the signal's reason when it fires first. */
+  readonly pause: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   /** Whether prompts and answers are kept on the span of a call. */
   readonly capturePrompts: boolean;
+  /** Whether failures tell which other models were tried, and how often. */
+  readonly tellsTries: boolean;
+  /** Whether a caller has to be able to afford a model that is asked instead of another. */
+  readonly checksFallbackBudgets: boolean;
 }
 
 /** Route, admit, call, price, record: one call through the gateway. Throws InvalidInput for a bad deployment. */
@@ -45,6 +54,28 @@ export function createGateway(options: GatewayOptions): Gateway & ObjectGateway 
     charge: (caller, cost) => ledger.add(caller.keyHash, cost),
     spent: ({ keyHash }) => ledger.spentBy(keyHash),
   };
+
+  /** A model that costs nothing is there for those, too, who have nothing left. */
+  function assertAffordable({ key }: Caller, deployment: Deployment): void | Promise<void> {
+    if (key === null || key.maxBudget === null || isFreeOfCharge(tools.price, deployment)) return;
+    return ledger.assertAffordable(key);
+  }
+
+  const retrying = createRetrying({
+    routeOf,
+    pause: options.pause,
+    tellsTries: options.tellsTries,
+    async unaffordable(caller, deployment) {
+      if (!options.checksFallbackBudgets) return null;
+      try {
+        await assertAffordable(caller, deployment);
+        return null;
+      } catch (failure) {
+        if (failure instanceof DomainError) return failure;
+        throw failure;
+      }
+    },
+  });
 
   return {
     ...createPassing({
@@ -65,15 +96,16 @@ export function createGateway(options: GatewayOptions): Gateway & ObjectGateway 
       assertMayCall(caller.key, request.model);
       const route = routeOf(request.model, request.deploymentId);
       if (route === null) throw unknownModel(request.endpoint.path, request.model);
-      const { timeoutSeconds } = request;
-      const { provider } = route;
-      const deployment = timeoutSeconds === undefined ? route.deployment : { ...route.deployment, timeoutSeconds };
+      const { retries } = request;
+      if (retries !== undefined) retrying.assertCallable(caller.key, request, retries);
+      const deployment = givenTime(route.deployment, request);
       const call = openCall(tools, { caller, request, deployment, signal });
       try {
-        const checking = caller.key === null ? undefined : ledger.assertAffordable(caller.key);
+        const checking = assertAffordable(caller, deployment);
         if (checking) await checking;
         const sent = capturePrompts ? { ...request, textLimit: MAX_VALUE_BYTES } : request;
-        return call.answered(await provider.send(deployment, sent, signal));
+        if (retries !== undefined) return await retrying.send(call, { caller, request: sent, route, signal }, retries);
+        return call.answered(await route.provider.send(deployment, sent, signal));
       } catch (failure) {
         rememberCall(failure, { callId: call.callId, timeoutSeconds: deployment.timeoutSeconds });
         call.failed(failure);

@@ -10,12 +10,23 @@ import type { ObjectKind } from '../domain/upstream-objects/upstream-object.ts';
 import type { PassThrough } from '../domain/upstream-objects/pass-through.ts';
 import type { Realtime } from './realtime.ts';
 
+/** What it took to be answered. */
+export interface Tries {
+  /** How often the same was asked again. */
+  readonly retries: number;
+  /** How many other models it went on to. */
+  readonly fallbacks: number;
+  /** How many those could have been; null where the caller named none. */
+  readonly mostFallbacks: number | null;
+}
+
 /** A call on its way through the gateway: the upstream's answer plus what the platform knows of it. */
 export interface GatewayCall {
   readonly callId: string;
-  /** The name the caller sent. */
+  /** The name the caller sent, or that of the fallback which answered. */
   readonly modelGroup: string;
   readonly deployment: Deployment;
+  readonly tries: Tries;
   readonly exchange: Exchange;
   readonly traceId: string;
   readonly spanId: string;

@@ -2,7 +2,7 @@ import type { Clock } from '../domain/clock.ts';
 import { type Ended, faultOf, type Health, RECENT_CALLS, stateOf } from '../domain/deployments/health.ts';
 
 /** One call, as its deployment's health is told of it. */
-interface WatchedCall {
+export interface WatchedCall {
   /** The head of an answer has come, after so many milliseconds. */
   answered(afterMs: number): void;
   /** It is over; told once. What failed says whose fault it was, null that nothing did. */

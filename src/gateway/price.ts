@@ -141,6 +141,21 @@ export function createPricer(current: () => CatalogSnapshot): (deployment: Deplo
   };
 }
 
+/** A call that uses some of every kind of token. */
+const SOME_OF_ALL: Usage = {
+  inputTokens: 6,
+  outputTokens: 6,
+  cacheReadTokens: 1,
+  cacheWriteTokens: 1,
+  reasoningTokens: 1,
+  audio: { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0 },
+  image: { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0 },
+};
+
+/** Whether a deployment is known to cost nothing, whatever it is asked. */
+export const isFreeOfCharge = (price: ReturnType<typeof createPricer>, deployment: Deployment): boolean =>
+  price(deployment, { usage: SOME_OF_ALL }) === 0n;
+
 /** Upstreams tell durations with as many digits as they like; no bill is finer than a microsecond. */
 const PARTS_OF_SECOND = 1_000_000;
 

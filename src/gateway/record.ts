@@ -17,6 +17,7 @@ const SERVICE = 'lensgate';
 /** One object for all: whoever writes it out need not look into it again. */
 const RESOURCE: Span['resourceAttributes'] = { 'service.name': SERVICE };
 const CALL_ID = 'litellm.call_id';
+const SENT_ON = 'http.request.resend_count';
 const NS_PER_MS = 1e6;
 
 /** What the books say of a request: one to a model, or about something an upstream keeps. */
@@ -46,6 +47,8 @@ export interface ClosedCall {
   readonly end: 'completed' | 'failed' | 'abandoned';
   readonly failure: Error | null;
   readonly capturePrompts: boolean;
+  /** How often it was sent on: again, or elsewhere; absent where once was enough. */
+  readonly sentOn?: number;
 }
 
 /** The spend row and the span of a call. */
@@ -155,6 +158,7 @@ function attributesOf(call: ClosedCall, errorType: string | null): Record<string
     attributes[GEN_AI.inputAudioTokens] = String(outcome.usage.audio.inputTokens);
     attributes[GEN_AI.outputAudioTokens] = String(outcome.usage.audio.outputTokens);
   }
+  if (call.sentOn !== undefined) attributes[SENT_ON] = String(call.sentOn);
   if (errorType !== null) attributes[GEN_AI.errorType] = errorType;
   return attributes;
 }

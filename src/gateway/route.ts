@@ -2,7 +2,7 @@ import { type Deployment, deploymentsById, type Provider } from '../domain/chat/
 import { InvalidInput, NotFound } from '../domain/errors.ts';
 
 /** A deployment chosen for a call, and who speaks for it. */
-interface Route {
+export interface Route {
   /** With its upstream model filled in where the deployment is a wildcard. */
   readonly deployment: Deployment;
   readonly provider: Provider;
@@ -21,6 +21,8 @@ export interface Router {
   (model: string, deploymentId?: string): Route | null;
   /** Every deployment that answers to a model name; takes no turn. */
   all(model: string): readonly Route[];
+  /** The deployment of an id, where that is not a model's name; null when there is none. */
+  byId(id: string): Route | null;
 }
 
 /**
@@ -68,7 +70,11 @@ export function createRouter(deployments: readonly Deployment[], providers: read
     const [group, matched] = find(model) ?? [{ routes: [] }, null];
     return group.routes.map((one) => filled(one, matched));
   };
-  return Object.assign(route, { all });
+  const withId = (id: string): Route | null => {
+    const deployment = find(id) === null ? byId.get(id) : undefined;
+    return deployment === undefined ? null : { deployment, provider: providerFor(deployment, providers) };
+  };
+  return Object.assign(route, { all, byId: withId });
 }
 
 /** With what a wildcard stood for in place of it; null where there was none. */

@@ -39,6 +39,7 @@ function failed(
     readonly error?: AnswerError | null;
     readonly cause?: unknown;
     readonly timedOut?: boolean;
+    readonly retryAfterSeconds?: number | null;
   },
 ): UpstreamFailed {
   const kind = about.kind ?? classOf(about.status);
@@ -53,6 +54,7 @@ function failed(
       upstreamCode: about.error?.code ?? null,
       upstreamParam: about.error?.param ?? null,
       timedOut: about.timedOut ?? false,
+      retryAfterSeconds: about.retryAfterSeconds ?? null,
     },
     about.cause === undefined ? {} : { cause: about.cause },
   );
@@ -61,15 +63,24 @@ function failed(
 /** An answer with a status that says no. `body` is null when it was too large to read. */
 export function refusal(
   deployment: Deployment,
-  status: number,
-  body: Uint8Array | null,
+  { status, body, headers = {} }: Refused,
   errorOf: (value: unknown) => AnswerError | null,
 ): UpstreamFailed {
   const value = body === null ? undefined : parseJson(body);
   const error = errorOf(value);
   const said = error?.message ?? otherMessage(value) ?? plainText(body);
-  return failed(deployment, { status, said, error });
+  return failed(deployment, { status, said, error, retryAfterSeconds: secondsOf(headers['retry-after']) });
 }
+
+interface Refused {
+  readonly status: number;
+  readonly body: Uint8Array | null;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** What a header says in seconds; one that names a date is as good as none. */
+const secondsOf = (said: string | undefined): number | null =>
+  said !== undefined && /^\d{1,6}(\.\d+)?$/.test(said) ? Number(said) : null;
 
 /** An error inside an answer or stream whose status said yes. Its code is its status where it is one. */
 export function errorInside(deployment: Deployment, error: AnswerError): UpstreamFailed {

@@ -44,7 +44,7 @@ export function openRealtimeBy(sockets: SocketClient, vendor: RealtimeVendor): N
       // An answer that is a success, or leads elsewhere, opened nothing either.
       if (error instanceof SocketRefused && error.status < 400)
         throw brokeOff(deployment, `It answered ${error.status} instead of opening a WebSocket.`);
-      if (error instanceof SocketRefused) throw refusal(deployment, error.status, error.body, errorOf);
+      if (error instanceof SocketRefused) throw refusal(deployment, error, errorOf);
       throw transportFailure(deployment, error);
     }
   };

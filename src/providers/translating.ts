@@ -78,7 +78,8 @@ function translatedRequest(
   losses: Losses,
 ): ModelRequest {
   const body = dialect.writeRequest(chat, losses);
-  return { ...request, endpoint, body, bytes: Buffer.from(JSON.stringify(body)), includeUsage: true };
+  // What was replaced is in these words by now.
+  return { ...request, endpoint, body, bytes: Buffer.from(JSON.stringify(body)), replaced: {}, includeUsage: true };
 }
 
 /** The members left out, for the caller to be told. Throws InvalidInput when one of them may not be. */

@@ -30,7 +30,8 @@ export async function accepted(
 ): Promise<UpstreamAnswer> {
   const answer = await sent(http, deployment, call, signal);
   if (answer.status >= 200 && answer.status <= 299) return answer;
-  throw refusal(deployment, answer.status, await readBody(deployment, answer, ERROR_LIMIT), errorOf);
+  const { status, headers } = answer;
+  throw refusal(deployment, { status, headers, body: await readBody(deployment, answer, ERROR_LIMIT) }, errorOf);
 }
 
 async function sent(

@@ -83,6 +83,7 @@ const generalSettings = z.looseObject({
   max_file_size_mb: z.number().positive().optional(),
   max_batch_file_size_mb: z.number().positive().optional(),
   store_prompts_in_spend_logs: z.boolean().optional(),
+  enforce_fallback_budget: z.boolean().optional(),
   disable_responses_id_security: z.boolean().optional(),
   proxy_batch_polling_interval: z.number().min(0).max(MOST_WAIT_SECONDS).optional(),
   background_health_checks: z.boolean().optional(),
@@ -104,6 +105,7 @@ const generalSettings = z.looseObject({
 
 const litellmSettings = z.looseObject({
   drop_params: z.boolean().optional(),
+  expose_router_debug_in_errors: z.boolean().optional(),
   /** Read for `otel` alone; who else is called is not ours. */
   callbacks: z.unknown().optional(),
 });
@@ -138,6 +140,8 @@ export interface FileSettings {
   readonly retentionDays: number | null;
   readonly traceStore: TraceStoreSection;
   readonly capturePrompts: boolean | null;
+  readonly routerDebugInErrors: boolean | null;
+  readonly enforceFallbackBudget: boolean | null;
   readonly responseIdSecurity: boolean | null;
   readonly batchPollingSeconds: number | null;
   readonly healthChecks: { readonly everySeconds: number; readonly details: boolean };
@@ -224,6 +228,8 @@ export function readConfigFile(file: string, env: NodeJS.ProcessEnv): FileSettin
     traceStore: traceStoreIn(general?.tracing?.store),
     trustedProxies: general?.trusted_proxies ?? null,
     capturePrompts: general?.store_prompts_in_spend_logs ?? null,
+    routerDebugInErrors: shared?.expose_router_debug_in_errors ?? null,
+    enforceFallbackBudget: general?.enforce_fallback_budget ?? null,
     responseIdSecurity:
       general?.disable_responses_id_security === undefined ? null : !general.disable_responses_id_security,
     batchPollingSeconds: general?.proxy_batch_polling_interval ?? null,

@@ -49,6 +49,10 @@ export interface Settings {
   readonly fileLimits: FileLimits;
   /** Keeps prompts and answers on the gateway's own spans. */
   readonly capturePrompts: boolean;
+  /** Failures tell which other models were tried. */
+  readonly routerDebugInErrors: boolean;
+  /** A caller has to be able to afford a model that is asked instead of another. */
+  readonly enforceFallbackBudget: boolean;
   /** Only the owner of a response may come back to it. */
   readonly responseIdSecurity: boolean;
   /** How often batches are looked at that nobody asks for; 0 never does. */
@@ -105,6 +109,8 @@ const SILENT_FILE: FileSettings = {
   traceStore: { type: null, url: null, database: null },
   trustedProxies: null,
   capturePrompts: null,
+  routerDebugInErrors: null,
+  enforceFallbackBudget: null,
   responseIdSecurity: null,
   batchPollingSeconds: null,
   healthChecks: { everySeconds: 0, details: true },
@@ -217,6 +223,8 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, sm
     upstreamSilenceSeconds: file.upstreamSilenceSeconds ?? DEFAULT_SILENCE_SECONDS,
     fileLimits: file.fileLimits,
     capturePrompts: file.capturePrompts ?? false,
+    routerDebugInErrors: file.routerDebugInErrors ?? true,
+    enforceFallbackBudget: file.enforceFallbackBudget ?? true,
     responseIdSecurity: file.responseIdSecurity ?? true,
     batchPollingSeconds: file.batchPollingSeconds ?? DEFAULT_BATCH_SECONDS,
     healthChecks: file.healthChecks,

@@ -27,6 +27,7 @@ import { aClient, aFreeTier } from '../support/free-tier.ts';
 import { createMemoryTraceStore } from '../support/memory-trace-store.ts';
 import { aTracePacker } from '../support/trace-packer.ts';
 import type { TypedDocumentString } from './generated/graphql.ts';
+import { NO_OUTCOME } from '../support/chat.ts';
 
 /** Half a day after every span of the samples began. */
 const NOW = new Date(1_700_000_000_000 + 43_200_000);
@@ -94,6 +95,7 @@ export function scriptedGateway(deltas: () => AsyncIterableIterator<ChatDelta>):
         callId: 'call-1',
         traceId: '1'.repeat(32),
         spanId: '2'.repeat(16),
+        tries: { retries: 0, fallbacks: 0, mostFallbacks: null },
         modelGroup: 'demo',
         get deployment() {
           return never();
@@ -106,14 +108,7 @@ export function scriptedGateway(deltas: () => AsyncIterableIterator<ChatDelta>):
             return never();
           },
           deltas,
-          outcome: () => ({
-            responseId: null,
-            responseModel: null,
-            finishReason: null,
-            usage: null,
-            failure: null,
-            text: null,
-          }),
+          outcome: () => NO_OUTCOME,
         },
         cost: () => null,
         keySpend: () => null,

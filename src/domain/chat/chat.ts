@@ -2,6 +2,7 @@ import type { ByteStream } from '../bytes.ts';
 import type { Endpoint } from '../inference/endpoint.ts';
 import type { Form } from '../inference/form.ts';
 import type { Measured } from '../inference/measured.ts';
+import type { Retries } from '../inference/retries.ts';
 import type { Usd } from '../money.ts';
 
 /** Token counts of one call, as the upstream reported them. */
@@ -57,6 +58,8 @@ export interface ModelRequest {
   readonly parent: { readonly traceId: string; readonly spanId: string } | null;
   /** Headers of the caller that are part of its dialect, by lower-case name: an upstream of the same dialect gets them. */
   readonly forwarded?: Readonly<Record<string, string>>;
+  /** What is done where the model does not answer; nothing when absent. */
+  readonly retries?: Retries;
   /** Seconds the caller gives the upstream to begin its answer; the deployment says when absent. */
   readonly timeoutSeconds?: number;
   /** Most characters of the answer's text that its outcome keeps; none when absent. */

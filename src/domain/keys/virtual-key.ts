@@ -60,8 +60,12 @@ export function mayCall(key: VirtualKey | null, model: string): boolean {
 
 /** Refuses a model that is not among those the key may call. Neutral text: it must not list the others. */
 export function assertMayCall(key: VirtualKey | null, model: string): void {
-  if (mayCall(key, model)) return;
-  throw new Forbidden(
+  if (!mayCall(key, model)) throw notAvailable(model);
+}
+
+/** The refusal of a model by the name it was asked for. */
+export function notAvailable(model: string): Forbidden {
+  return new Forbidden(
     `The requested model '${model}' is not available for this API key, or the model name is invalid. Check the models available to you and try again.`,
     'model',
   );

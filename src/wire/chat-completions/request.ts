@@ -1,6 +1,6 @@
 import type { ModelRequest } from '../../domain/chat/chat.ts';
-import { GATEWAY_FIELDS } from '../../domain/inference/gateway-fields.ts';
 import { withMembers } from '../json/members.ts';
+import { upstreamMembers } from '../json/upstream-members.ts';
 
 /** In what the requests that vendors take differ. */
 export interface RequestForm {
@@ -19,8 +19,8 @@ export function upstreamRequest(
   { streamOptions = true }: RequestForm = {},
 ): Uint8Array {
   const { body } = request;
-  const changes: Record<string, string | null> = { model: JSON.stringify(upstreamModel) };
-  for (const field of GATEWAY_FIELDS) if (body[field] !== undefined) changes[field] = null;
+  const changes = upstreamMembers(request);
+  changes['model'] = JSON.stringify(upstreamModel);
   if (body['metadata'] !== undefined && body['store'] !== true) changes['metadata'] = null;
   if (!streamOptions) changes['stream_options'] = null;
   else if (request.stream && !request.includeUsage) {

@@ -61,6 +61,9 @@ function aGateway(
       spanId: () => '2'.repeat(16),
     },
     capturePrompts: false,
+    pause: async () => {},
+    tellsTries: true,
+    checksFallbackBudgets: true,
     ...differing,
   });
   return { gateway, records };

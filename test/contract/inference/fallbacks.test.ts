@@ -1,0 +1,282 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startApp } from '../../support/start-app.ts';
+import { aTrace, left } from './left.ts';
+import { CHAT, completionOf, MESSAGES, refused, said, type Scripted, startScripted } from './scripted.ts';
+
+let house: Scripted;
+
+beforeAll(async () => {
+  house = await startScripted();
+});
+
+afterAll(() => house.stop());
+
+beforeEach(() => house.plan({}));
+
+describe('fallbacks', () => {
+  it('are asked in order, once retries are used up; the answer is in the name of the one that gave it', async () => {
+    const from = house.upstream.received.length;
+    house.plan({ 'one-up': [500], 'pair-a': [400], 'pair-b': [400] });
+    const answer = await house.ask({ model: 'one', num_retries: 1, fallbacks: ['pair', 'spare'] });
+    expect(house.asked(from)).toEqual(['one-up', 'one-up', expect.stringMatching(/^pair-/), 'spare-up']);
+    expect(answer).toEqual({
+      status: 200,
+      tries: {
+        'model-group': 'spare',
+        'model-id': expect.any(String),
+        'attempted-retries': '1',
+        'attempted-fallbacks': '2',
+        'max-fallbacks': '5',
+      },
+      body: { ...completionOf('spare-up'), model: 'spare' },
+    });
+  });
+
+  it('may be of another dialect, and asked otherwise', async () => {
+    house.plan({ 'one-up': [400] });
+    const other = [{ role: 'user', content: 'say it in short' }];
+    const answer = await house.ask({ model: 'one', max_tokens: 9, fallbacks: [{ model: 'claude', messages: other }] });
+    expect(said(answer)).toBe('I am claude-up');
+    expect(JSON.parse(house.upstream.received.at(-1)?.body ?? '')).toEqual({
+      model: 'claude-up',
+      max_tokens: 9,
+      messages: [{ role: 'user', content: [{ type: 'text', text: 'say it in short' }] }],
+    });
+    const claude = { model: 'claude', messages: other, max_tokens: 3 };
+    await house.ask({ model: 'one', max_tokens: 9, fallbacks: [claude] }, {}, '/v1/messages');
+    expect(JSON.parse(house.upstream.received.at(-1)?.body ?? '')).toEqual({ ...claude, model: 'claude-up' });
+    house.plan({ 'claude-up': [500] });
+    await house.ask({ model: 'claude', max_tokens: 9, fallbacks: [{ ...claude, model: 'spare' }] });
+    expect(JSON.parse(house.upstream.received.at(-1)?.body ?? '')).toEqual({
+      model: 'spare-up',
+      messages: other,
+      max_tokens: 3,
+    });
+  });
+
+  it.each([
+    ['/v1/messages', { max_tokens: 5 }, { type: 'message', model: 'spare', content: [{ text: 'I am spare-up' }] }],
+    ['/v1/responses', { input: 'x', messages: undefined }, { model: 'spare' }],
+    ['/v1beta/models/one:generateContent', { contents: [{ parts: [{ text: 'x' }] }], messages: undefined }, {}],
+    ['/ide/chat/completions', { input: 'x', messages: undefined }, { model: 'spare' }],
+  ])('wherever a model is asked: %s', async (path, body, answer) => {
+    house.plan({ 'one-up': [500] });
+    expect(await house.ask({ model: 'one', ...body, fallbacks: ['spare'] }, {}, path)).toMatchObject({
+      status: 200,
+      tries: { 'attempted-fallbacks': '1', 'model-group': 'spare' },
+      body: answer,
+    });
+  });
+
+  it('may name one deployment by its id', async () => {
+    for (const again of [0, 0]) {
+      house.plan({ 'one-up': [500], 'pair-a': [500] });
+      const answer = await house.ask({ model: 'one', num_retries: again, fallbacks: ['pair-b-id'] });
+      expect([answer.tries['model-id'], answer.tries['model-group'], said(answer)]).toEqual([
+        'pair-b-id',
+        'pair',
+        'I am pair-b',
+      ]);
+    }
+  });
+
+  it('fail with the status of the first model, and say who was asked', async () => {
+    const { traceId, headers } = aTrace();
+    house.plan({ 'one-up': [503], 'spare-up': [404] });
+    const message = [
+      'litellm.ServiceUnavailableError: ServiceUnavailableError: OpenAIException - one-up says 503. Received Model Group=one',
+      'Available Model Group Fallbacks=["spare"]',
+      'Error doing the fallback: litellm.NotFoundError: NotFoundError: OpenAIException - spare-up says 404',
+    ].join('\n');
+    expect(await house.ask({ model: 'one', fallbacks: ['spare'] }, headers)).toEqual(
+      refused(503, { message, type: 'its_type' }),
+    );
+    expect(await left(house.app, traceId)).toEqual([
+      expect.objectContaining({
+        spendRow: expect.objectContaining({
+          modelGroup: 'one',
+          model: 'one-up',
+          status: 'FAILURE',
+          errorCode: 'UPSTREAM_FAILED',
+        }),
+      }),
+    ]);
+  });
+
+  it('are at most five', async () => {
+    const from = house.upstream.received.length;
+    house.plan({ 'one-up': [500], 'spare-up': [500] });
+    await house.ask({ model: 'one', fallbacks: Array.from({ length: 9 }, () => 'spare') });
+    expect(house.asked(from)).toEqual(['one-up', ...Array.from({ length: 5 }, () => 'spare-up')]);
+  });
+
+  it('are none with disable_fallbacks', async () => {
+    const from = house.upstream.received.length;
+    house.plan({ 'one-up': [500] });
+    expect(await house.ask({ model: 'one', fallbacks: ['spare'], disable_fallbacks: true })).toEqual(
+      refused(500, {
+        message: 'litellm.InternalServerError: InternalServerError: OpenAIException - one-up says 500',
+        type: 'its_type',
+      }),
+    );
+    expect(house.asked(from)).toEqual(['one-up']);
+  });
+
+  it('count against the deployment that failed, and no other', async () => {
+    type Told = { readonly calls: number; readonly failures: number; readonly inFlight: number };
+    async function health(model: string): Promise<Told | undefined> {
+      const query = `{ deployments(model: "${model}") { health { calls failures inFlight } } }`;
+      const answer = await house.app.call('POST', '/graphql', { query });
+      const { data } = (await answer.json()) as { data: { deployments: { health: Told }[] } };
+      return data.deployments[0]?.health;
+    }
+    const [one, spare] = [await health('one'), await health('spare')];
+    house.plan({ 'one-up': [500] });
+    await house.ask({ model: 'one', num_retries: 1, fallbacks: ['spare'] });
+    const told = (before: Told | undefined, calls: number, failures: number) => ({
+      calls: (before?.calls ?? 0) + calls,
+      failures: (before?.failures ?? 0) + failures,
+      inFlight: 0,
+    });
+    expect(await health('one')).toEqual(told(one, 2, 2));
+    expect(await health('spare')).toEqual(told(spare, 1, 0));
+  });
+
+  it('403 and 400: what the caller may not call, or nobody can, before anybody is asked', async () => {
+    const from = house.upstream.received.length;
+    const made = await house.app.call('POST', '/key/generate', { models: ['one'] });
+    const { key } = (await made.json()) as { key: string };
+    for (const fallback of ['spare', 'nobody', 'pair-b-id'])
+      expect(await house.ask({ model: 'one', fallbacks: [fallback] }, { authorization: `Bearer ${key}` })).toEqual(
+        refused(403, {
+          message: `The requested model '${fallback}' is not available for this API key, or the model name is invalid. Check the models available to you and try again.`,
+          type: 'key_model_access_denied',
+          param: 'model',
+        }),
+      );
+    expect(await house.ask({ model: 'one', fallbacks: ['nobody'] })).toEqual(
+      refused(400, {
+        message:
+          '/chat/completions: Invalid model name passed in model=nobody. Call `/v1/models` to view available models for your key.',
+        type: 'None',
+        param: 'None',
+      }),
+    );
+    expect(house.asked(from)).toEqual([]);
+  });
+
+  it.each([
+    ['spare', 'an array of at most 20 models'],
+    [[3], 'an array of models by name, or of objects with a `model`'],
+    [[{ messages: [] }], 'an array of models by name, or of objects with a `model`'],
+    [
+      [{ model: 'spare', api_base: 'http://x' }],
+      "an array of models and what they are asked otherwise, without 'api_base'",
+    ],
+    [[{ model: 'spare', stream: true }], "an array of models and what they are asked otherwise, without 'stream'"],
+    [Array.from({ length: 21 }, () => 'spare'), 'an array of at most 20 models'],
+  ])('400: %j', async (fallbacks, wanted) => {
+    expect(await house.ask({ model: 'one', fallbacks })).toEqual(
+      refused(400, {
+        message: `/chat/completions: Invalid type for parameter 'fallbacks': it must be ${wanted}.`,
+        type: 'invalid_request_error',
+        param: 'fallbacks',
+      }),
+    );
+  });
+});
+
+describe('context_window_fallback_dict', () => {
+  const TOO_LONG = { message: 'too long', type: 'invalid_request_error', code: 'context_length_exceeded' };
+
+  it('goes to the longer model where a conversation is too long, and nowhere for another reason', async () => {
+    const longer = { one: 'spare' };
+    house.plan({ 'one-up': [TOO_LONG] });
+    expect(said(await house.ask({ model: 'one', context_window_fallback_dict: longer }))).toBe('I am spare-up');
+    house.plan({ 'claude-up': [{ message: 'prompt is too long: 9 tokens > 8 maximum' }] });
+    const claude = { model: 'claude', max_tokens: 5, context_window_fallback_dict: { claude: 'spare' } };
+    expect(said(await house.ask(claude))).toBe('I am spare-up');
+    house.plan({ 'one-up': [400] });
+    expect((await house.ask({ model: 'one', context_window_fallback_dict: longer })).status).toBe(400);
+  });
+
+  it('400: what is none', async () => {
+    expect(await house.ask({ model: 'one', context_window_fallback_dict: { one: 3 } })).toEqual(
+      refused(400, {
+        message:
+          "/chat/completions: Invalid type for parameter 'context_window_fallback_dict': it must be an object of at most 20 models by the models they stand in for.",
+        type: 'invalid_request_error',
+        param: 'context_window_fallback_dict',
+      }),
+    );
+  });
+});
+
+describe('the allowance of a key', () => {
+  it('is no matter for a model that costs nothing, and is asked for before one that does', async () => {
+    const made = await house.app.call('POST', '/key/generate', { key_alias: 'spent', max_budget: 0 });
+    const { key } = (await made.json()) as { key: string };
+    const authorization = { authorization: `Bearer ${key}` };
+    expect((await house.ask({ model: 'free' }, authorization)).status).toBe(200);
+    expect((await house.ask({ model: 'one' }, authorization)).status).toBe(422);
+    const from = house.upstream.received.length;
+    house.plan({ 'free-up': [500] });
+    const answer = await house.ask({ model: 'free', fallbacks: ['spare'] }, authorization);
+    expect(answer).toEqual(
+      refused(422, {
+        message: `Budget has been exceeded! Key=spent (sk-...${key.slice(-4)}) Current cost: 0.0, Max budget: 0.0`,
+        type: 'budget_exceeded',
+      }),
+    );
+    expect(house.asked(from)).toEqual(['free-up']);
+    house.plan({ 'free-up': [500, 200] });
+    expect(await house.ask({ model: 'free', fallbacks: ['spare', 'free'] }, authorization)).toMatchObject({
+      status: 200,
+      tries: { 'attempted-fallbacks': '1', 'model-group': 'free' },
+    });
+  });
+});
+
+describe('the settings', () => {
+  it('keep to themselves who was asked, and ask no allowance of fallbacks', async () => {
+    const params = {
+      api_key: 'sk-up',
+      api_base: `${house.upstream.url}/v1`,
+      input_cost_per_token: 0,
+      output_cost_per_token: 0,
+    };
+    const quiet = await startApp({
+      config: {
+        litellm_settings: { expose_router_debug_in_errors: false },
+        general_settings: { enforce_fallback_budget: false },
+        model_list: [
+          { model_name: 'free', litellm_params: { ...params, model: 'openai/free-up' } },
+          { model_name: 'spare', litellm_params: { ...params, model: 'openai/spare-up', input_cost_per_token: 1 } },
+        ],
+      },
+    });
+    try {
+      const made = await quiet.call('POST', '/key/generate', { max_budget: 0 });
+      const { key } = (await made.json()) as { key: string };
+      const body = { model: 'free', messages: MESSAGES, num_retries: 1, fallbacks: ['spare'] };
+      const send = () => quiet.call('POST', CHAT, body, { authorization: `Bearer ${key}` });
+      house.plan({ 'free-up': [500], 'spare-up': [500] });
+      const failed = await send();
+      expect([failed.status, await failed.json()]).toEqual([
+        500,
+        {
+          error: {
+            message: 'litellm.InternalServerError: InternalServerError: OpenAIException - free-up says 500',
+            type: 'its_type',
+            param: null,
+            code: '500',
+          },
+        },
+      ]);
+      house.plan({ 'free-up': [500] });
+      expect(await (await send()).json()).toEqual({ ...completionOf('spare-up'), model: 'spare' });
+    } finally {
+      await quiet.stop();
+    }
+  });
+});

@@ -1,0 +1,136 @@
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+
+export const CHAT = '/v1/chat/completions';
+export const MESSAGES = [{ role: 'user', content: 'x' }];
+
+/** An answer, with what its head tells of how it came about. */
+export interface Answer {
+  readonly status: number;
+  readonly tries: Record<string, string>;
+  readonly body: unknown;
+}
+
+/** The product before upstreams that answer as a test has written. */
+export interface Scripted {
+  readonly app: TestApp;
+  readonly upstream: FaultServer;
+  /** How upstream models answer the next calls: with these statuses, or errors of 400, in turn; the last one for good. */
+  plan(script: Record<string, readonly (number | object)[]>): void;
+  ask(body: object, headers?: Record<string, string>, path?: string): Promise<Answer>;
+  /** The upstream models that were asked since `from`, in order. */
+  asked(from?: number): string[];
+  /** Resolves when a model next refuses. */
+  refuses(model: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startScripted(): Promise<Scripted> {
+  const upstream = await startFaultServer();
+  const app = await startApp({ config: { model_list: modelsAt(upstream.url) } });
+  let script: Record<string, readonly (number | object)[]> = {};
+  const waiting = new Map<string, () => void>();
+  upstream.answer((response, _socket, { path, body }) => {
+    const { model, stream } = JSON.parse(body) as { model: string; stream?: boolean };
+    const [now = 200, ...later] = script[model] ?? [];
+    if (later.length > 0) script[model] = later;
+    const status = typeof now === 'number' ? now : 400;
+    if (status !== 200) {
+      const wait = model === 'slow-up' ? '30' : '0.01';
+      response.writeHead(status, { 'content-type': 'application/json', 'retry-after': wait });
+      const error = typeof now === 'number' ? { message: `${model} says ${status}`, type: 'its_type' } : now;
+      response.end(JSON.stringify({ error }), () => waiting.get(model)?.());
+      return;
+    }
+    if (stream === true) {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end(`data: ${JSON.stringify(chunkOf(model))}\n\ndata: [DONE]\n\n`);
+      return;
+    }
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(path.endsWith('/messages') ? messageOf(model) : completionOf(model)));
+  });
+  return {
+    app,
+    upstream,
+    plan(next) {
+      script = next;
+    },
+    async ask(body, headers = {}, path = CHAT) {
+      const response = await app.call('POST', path, { messages: MESSAGES, ...body }, headers);
+      const tries = [...response.headers].flatMap(([name, value]): [string, string][] =>
+        /^x-litellm-(attempted|max|model-group|model-id)|^retry-after/.test(name)
+          ? [[name.replace('x-litellm-', ''), value]]
+          : [],
+      );
+      const text = await response.text();
+      return {
+        status: response.status,
+        tries: Object.fromEntries(tries),
+        body: text.startsWith('{') ? JSON.parse(text) : text,
+      };
+    },
+    asked: (from = 0) => upstream.received.slice(from).map(({ body }) => (JSON.parse(body) as { model: string }).model),
+    refuses: (model) => new Promise((resolve) => void waiting.set(model, resolve)),
+    async stop() {
+      await app.stop();
+      await upstream.stop();
+    },
+  };
+}
+
+function modelsAt(url: string): readonly object[] {
+  const priced = { api_key: 'sk-up', timeout: 20, input_cost_per_token: 0.25, output_cost_per_token: 0.5 };
+  const openai = (model_name: string, model: string, more: object = {}) => ({
+    model_name,
+    litellm_params: { ...priced, model: `openai/${model}`, api_base: `${url}/v1`, ...more },
+  });
+  return [
+    openai('one', 'one-up'),
+    openai('pair', 'pair-a'),
+    { ...openai('pair', 'pair-b'), model_info: { id: 'pair-b-id' } },
+    openai('spare', 'spare-up'),
+    openai('slow', 'slow-up'),
+    openai('free', 'free-up', { input_cost_per_token: 0, output_cost_per_token: 0 }),
+    { model_name: 'claude', litellm_params: { ...priced, model: 'anthropic/claude-up', api_base: url } },
+  ];
+}
+
+export const completionOf = (model: string) => ({
+  id: `chatcmpl-${model}`,
+  object: 'chat.completion',
+  created: 1,
+  model,
+  choices: [{ index: 0, message: { role: 'assistant', content: `I am ${model}` }, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 2, completion_tokens: 1, total_tokens: 3 },
+});
+
+const chunkOf = (model: string) => ({
+  id: `chatcmpl-${model}`,
+  object: 'chat.completion.chunk',
+  created: 1,
+  model,
+  choices: [{ index: 0, delta: { role: 'assistant', content: `I am ${model}` }, finish_reason: 'stop' }],
+});
+
+const messageOf = (model: string) => ({
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  model,
+  content: [{ type: 'text', text: `I am ${model}` }],
+  stop_reason: 'end_turn',
+  stop_sequence: null,
+  usage: { input_tokens: 2, output_tokens: 1 },
+});
+
+/** A refusal in the envelope of the proxy; the head tells nothing of tries. */
+export const refused = (status: number, error: object): Answer => ({
+  status,
+  tries: {},
+  body: { error: { param: null, code: String(status), ...error } },
+});
+
+/** What a chat completion says. */
+export const said = (answer: Answer): unknown =>
+  (answer.body as ReturnType<typeof completionOf>).choices[0]?.message.content;
