@@ -2,13 +2,13 @@ import { visibilityOf } from '../src/domain/caller.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import type { Page } from '../src/domain/page.ts';
 import { TRACE_PAGE_SIZE, type TraceSummary } from '../src/domain/traces/trace.ts';
+import { readSearchCursor, searchCursorAfter } from '../src/domain/traces/search-cursor.ts';
 import {
   type AgentActivity,
   emptyBucket,
   MOST_AGENTS,
   MOST_BUCKETS,
-  readSearchCursor,
-  searchCursorAfter,
+  NO_FILTERS,
   type TraceBucket,
   type TraceFilters,
   type TraceOrder,
@@ -26,8 +26,10 @@ export interface TraceSearchQuery {
   readonly startMs: number | null;
   /** Unix milliseconds, exclusive; null for now. */
   readonly endMs: number | null;
-  readonly filters: TraceFilters;
-  readonly order: TraceOrder;
+  /** Null for those of the cursor, and for none. */
+  readonly filters: TraceFilters | null;
+  /** Null for that of the cursor, and for the newest first. */
+  readonly order: TraceOrder | null;
   /** Where the page before ended; its own window holds. */
   readonly cursor: string | null;
   /** 1 to 50. */
@@ -59,7 +61,7 @@ export const searchTraces = operation({
       throw new InvalidInput(`A page holds 1 to ${TRACE_PAGE_SIZE} traces.`);
     const search: TraceSearch =
       cursor === null
-        ? { ...windowOf(scope, query), filters, order, after: null }
+        ? { ...windowOf(scope, query), filters: filters ?? NO_FILTERS, order: order ?? 'start', after: null }
         : readSearchCursor(cursor, { filters, order });
     const { startMs, endMs } = query;
     if ((startMs !== null && startMs !== search.startMs) || (endMs !== null && endMs !== search.endMs))
@@ -71,7 +73,8 @@ export const searchTraces = operation({
   },
 });
 
-export interface AgentQuery extends Pick<TraceSearchQuery, 'startMs' | 'endMs' | 'filters'> {
+export interface AgentQuery extends Pick<TraceSearchQuery, 'startMs' | 'endMs'> {
+  readonly filters: TraceFilters;
   /** 1 to 500. */
   readonly limit: number;
 }
@@ -89,7 +92,8 @@ export const listTraceAgents = operation({
   },
 });
 
-export interface TraceSeriesQuery extends Pick<TraceSearchQuery, 'startMs' | 'endMs' | 'filters'> {
+export interface TraceSeriesQuery extends Pick<TraceSearchQuery, 'startMs' | 'endMs'> {
+  readonly filters: TraceFilters;
   /** 1 to 500; null for 24. */
   readonly buckets: number | null;
 }

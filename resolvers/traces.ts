@@ -137,7 +137,7 @@ function windowOf({ startMs, endMs, cursor }: TraceListQuery, nowMs: number): Tr
   }
   const end = endMs ?? nowMs;
   const start = startMs ?? end - DAY_MS;
-  if (start >= end) throw new InvalidInput('The window is empty: start_ms must be before end_ms.');
+  if (start >= end) throw new InvalidInput('The window is empty: its start must be before its end.');
   return { startMs: start, endMs: end, after: null };
 }
 

@@ -6,7 +6,7 @@ import { assembleTrace, msBetween } from '../src/domain/traces/assemble-trace.ts
 import { cursorAfter } from '../src/domain/traces/cursor.ts';
 import { SOURCE_TYPES, type SpanHead, type TraceSource } from '../src/domain/traces/span.ts';
 import { type TraceAgent, type TraceSummary, TRACE_PAGE_SIZE } from '../src/domain/traces/trace.ts';
-import { searchCursorAfter } from '../src/domain/traces/trace-search.ts';
+import { isSearchCursor, searchCursorAfter } from '../src/domain/traces/search-cursor.ts';
 import { builder } from './builder.ts';
 import { LIST_COST } from './limits.ts';
 import type { Connection } from './paging.ts';
@@ -286,7 +286,8 @@ builder.queryFields((t) => ({
       to: t.arg({ type: 'DateTime', description: 'End of the window, exclusive; now when absent.' }),
       first: t.arg.int({ description: 'At most this many, 1 to 50; 50 when absent.' }),
       after: t.arg.string({
-        description: 'Only what follows this cursor, in the window and the search it was given in.',
+        description:
+          'Only what follows this cursor, in the window and the search it was given in; neither has to be said again.',
       }),
       filter: t.arg({ type: TraceFilterType, description: 'Only traces of which this holds.' }),
       orderBy: t.arg({ type: TraceOrderType, description: 'The greatest first of what; the newest when absent.' }),
@@ -298,9 +299,10 @@ builder.queryFields((t) => ({
         cursor: after ?? null,
         limit: first ?? TRACE_PAGE_SIZE,
       };
-      if (!filter && !orderBy) return connectionOfPage(listTraces(scope, asked));
+      const searched = filter || orderBy || isSearchCursor(after ?? '');
+      if (!searched) return connectionOfPage(listTraces(scope, asked));
       return connectionOfSearch(
-        searchTraces(scope, { ...asked, filters: filtersOf(filter), order: orderBy ?? 'start' }),
+        searchTraces(scope, { ...asked, filters: filter ? filtersOf(filter) : null, order: orderBy ?? null }),
       );
     },
   }),

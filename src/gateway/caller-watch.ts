@@ -3,7 +3,7 @@ import { Unauthenticated } from '../domain/errors.ts';
 import type { KeyRing } from './key-ring.ts';
 
 /** Something a caller follows for as long as they may. */
-export interface WatchedFeed {
+interface WatchedFeed {
   /** Shown who the caller is by now. Throws when they may follow it no longer. */
   check(caller: Caller): void;
   /** Told why the caller may follow it no longer. */

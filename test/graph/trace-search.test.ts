@@ -65,10 +65,66 @@ describe('a search of traces', () => {
     expect(numbers(nodes)).toEqual([1, 3]);
   });
 
+  it('goes on with the cursor alone, by the filter and the order that it was given for', async () => {
+    const filter = { minDurationMs: 10, minErrors: 0, text: 'e', teamId: TEAM_KEY.teamId };
+    for (const [asked, found] of [
+      [{ filter: { ...filter, minSpendUsd: '0.001' }, orderBy: 'SPEND' }, [3, 1]],
+      [{ orderBy: 'DURATION' }, [4, 1, 3, 2]],
+      [{ filter }, [3, 2, 1]],
+      [{ filter: { status: 'ERROR', service: 'billing' } }, [2]],
+    ] as const) {
+      const seen: number[] = [];
+      let page: object = { ...asked, first: 1 };
+      for (;;) {
+        const { nodes, pageInfo } = (await house.call(TraceSearchDocument, page)).data.traces;
+        if (nodes.length === 0) break;
+        seen.push(...numbers(nodes));
+        page = { first: 1, after: pageInfo.endCursor };
+      }
+      expect(seen).toEqual(found);
+    }
+  });
+
+  it('takes no cursor that was made up', async () => {
+    const none = [null, null, null, null, null, null, null, null, null, null];
+    const state = (searched: unknown, rank: unknown = '1', order: unknown = 'start'): unknown => [
+      0,
+      1,
+      order,
+      typeof searched === 'string' ? searched : JSON.stringify(searched),
+      rank,
+      'A',
+    ];
+    const inventions: readonly unknown[] = [
+      null,
+      state('no list'),
+      state(7),
+      state([]),
+      state(['broken', ...none.slice(1)]),
+      state([null, 7, ...none.slice(2)]),
+      state([...none.slice(4), 7, null, null, null]),
+      state([...none.slice(4), '9223372036854775808', null, null, null]),
+      state([...none.slice(2), 1.5, null]),
+      state([...none.slice(2), 2 ** 31, null]),
+      state(none, '9223372036854775808'),
+      state(none, 1),
+      state(none, '1', 'size'),
+    ];
+    for (const invention of inventions) {
+      const after = Buffer.from(JSON.stringify(invention)).toString('base64url');
+      const { errors } = await house.call(TraceSearchDocument, { after });
+      expect(errors).toMatchObject([{ message: 'Invalid cursor.', extensions: { code: 'INVALID_INPUT' } }]);
+    }
+    const after = Buffer.from(JSON.stringify(state(none))).toString('base64url');
+    expect((await house.call(TraceSearchDocument, { after })).data.traces.nodes).toEqual([]);
+  });
+
   it('refuses a cursor of another search, and amounts that are none', async () => {
     const asked = { orderBy: 'DURATION', first: 1 } as const;
     const { endCursor } = (await house.call(TraceSearchDocument, asked)).data.traces.pageInfo;
+    const listed = (await house.call(TraceSearchDocument, { first: 1 })).data.traces.pageInfo.endCursor;
     const refusals = [
+      { ...asked, after: listed },
       { ...asked, after: endCursor, orderBy: 'SPEND' },
       { ...asked, after: endCursor, filter: { text: 'x' } },
       { ...asked, after: endCursor, from: new Date(START_MS).toISOString() },
@@ -82,6 +138,7 @@ describe('a search of traces', () => {
       answers.map(({ errors }) => errors?.map(({ message, extensions }) => [message, extensions?.['code']])),
     ).toEqual(
       [
+        'The cursor belongs to another search.',
         'The cursor belongs to another search.',
         'The cursor belongs to another search.',
         'The cursor belongs to another window.',

@@ -108,7 +108,7 @@ describe('traces', () => {
     [{ after: 'rubbish' }, 'Invalid cursor.'],
     [
       { from: '2026-01-02T00:00:00Z', to: '2026-01-01T00:00:00Z' },
-      'The window is empty: start_ms must be before end_ms.',
+      'The window is empty: its start must be before its end.',
     ],
   ])('refuse %j', async (variables, message) => {
     const { errors } = await house.call(TracesDocument, variables);

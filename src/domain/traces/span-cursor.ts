@@ -8,6 +8,8 @@ export interface SpanPosition {
 }
 
 const DIGITS = /^\d{1,19}$/;
+/** The latest instant a span can begin at. */
+const MAX_NS = 2n ** 63n - 1n;
 const SPAN_ID = /^[0-9a-f]{1,64}$/;
 
 /** The cursor behind a span of a trace that has so many. */
@@ -41,6 +43,6 @@ function stateOf(cursor: string): SpanPosition & { readonly spanCount: number } 
   if (!Array.isArray(state) || state.length !== 3) throw new InvalidInput('Invalid cursor.');
   const [spanCount, startNs, spanId] = state as readonly unknown[];
   const known = Number.isSafeInteger(spanCount) && DIGITS.test(String(startNs)) && SPAN_ID.test(String(spanId));
-  if (!known) throw new InvalidInput('Invalid cursor.');
+  if (!known || BigInt(String(startNs)) > MAX_NS) throw new InvalidInput('Invalid cursor.');
   return { spanCount: Number(spanCount), startNs: BigInt(String(startNs)), spanId: String(spanId) };
 }

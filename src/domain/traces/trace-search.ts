@@ -1,5 +1,4 @@
 import type { Usd } from '../money.ts';
-import { InvalidInput } from '../errors.ts';
 import type { SpanStatus } from './span.ts';
 import type { TraceSummary } from './trace.ts';
 
@@ -81,48 +80,6 @@ export function passesFilters(summary: TraceSummary, filters: TraceFilters): boo
   const wanted = text.toLowerCase();
   const { name, service: of, inputPreview, agentNames, models } = summary;
   return [name, of, inputPreview, ...agentNames, ...models].some((told) => told.toLowerCase().includes(wanted));
-}
-
-/** Filters as text: the same for the same filters. */
-const textOf = (filters: TraceFilters): string =>
-  JSON.stringify(
-    Object.entries(filters).map(([, value]: [string, unknown]) => (typeof value === 'bigint' ? String(value) : value)),
-  );
-
-/** The cursor that continues below this row. What was searched for is inside: it is that search's alone. */
-export function searchCursorAfter(search: TraceSearch, row: TraceSummary): string {
-  const { startMs, endMs, order, filters } = search;
-  const state = [startMs, endMs, order, textOf(filters), String(rankOf(row, order)), row.traceRef];
-  return new TextEncoder().encode(JSON.stringify(state)).toBase64({ alphabet: 'base64url', omitPadding: true });
-}
-
-/** The search that a cursor goes on with. Throws InvalidInput when it is none, or that of another search. */
-export function readSearchCursor(
-  cursor: string,
-  { filters, order }: Pick<TraceSearch, 'filters' | 'order'>,
-): TraceSearch {
-  const state = parseState(cursor);
-  if (!Array.isArray(state) || state.length !== 6) throw new InvalidInput('Invalid cursor.');
-  const [startMs, endMs, of, searched, rank, traceRef] = state as readonly unknown[];
-  if (!Number.isSafeInteger(startMs) || !Number.isSafeInteger(endMs)) throw new InvalidInput('Invalid cursor.');
-  if (typeof rank !== 'string' || !/^-?\d{1,19}$/.test(rank)) throw new InvalidInput('Invalid cursor.');
-  if (typeof traceRef !== 'string' || !/^[\x21-\x7e]{1,256}$/.test(traceRef)) throw new InvalidInput('Invalid cursor.');
-  if (of !== order || searched !== textOf(filters)) throw new InvalidInput('The cursor belongs to another search.');
-  return {
-    startMs: Number(startMs),
-    endMs: Number(endMs),
-    filters,
-    order,
-    after: { rank: BigInt(rank), traceRef },
-  };
-}
-
-function parseState(cursor: string): unknown {
-  try {
-    return JSON.parse(new TextDecoder().decode(Uint8Array.fromBase64(cursor, { alphabet: 'base64url' })));
-  } catch (cause) {
-    throw new InvalidInput('Invalid cursor.', [], { cause });
-  }
 }
 
 /** What the traces that began in one stretch of time come to. */

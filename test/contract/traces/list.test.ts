@@ -61,7 +61,7 @@ describe('traces.list 200: paging', () => {
 
 describe('traces.list 400', () => {
   it('a window without an instant in it', async () => {
-    const empty = [400, { detail: 'The window is empty: start_ms must be before end_ms.' }];
+    const empty = [400, { detail: 'The window is empty: its start must be before its end.' }];
     expect(await refused('start_ms=5&end_ms=5')).toEqual(empty);
     expect(await refused('start_ms=6&end_ms=5')).toEqual(empty);
   });

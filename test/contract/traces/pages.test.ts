@@ -53,6 +53,7 @@ describe('the spans of a trace, page by page', () => {
     [Buffer.from('[5,"1"]').toString('base64url'), 'Invalid cursor.'],
     [Buffer.from('[5,"-1","a"]').toString('base64url'), 'Invalid cursor.'],
     [Buffer.from('[5.5,"1","a"]').toString('base64url'), 'Invalid cursor.'],
+    [Buffer.from('[5,"9223372036854775808","a"]').toString('base64url'), 'Invalid cursor.'],
     [Buffer.from('[5,"1","A"]').toString('base64url'), 'Invalid cursor.'],
   ])('traces.get 400: the cursor %s', async (cursor, detail) => {
     expect(await read(`/v1/traces/${TRACE_ID}?cursor=${cursor}`)).toEqual([400, { detail }]);

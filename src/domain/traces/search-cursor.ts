@@ -1,0 +1,132 @@
+import { InvalidInput } from '../errors.ts';
+import type { Usd } from '../money.ts';
+import { SPAN_STATUSES } from './span.ts';
+import type { TraceSummary } from './trace.ts';
+import { rankOf, TRACE_ORDERS, type TraceFilters, type TraceSearch } from './trace-search.ts';
+
+/** What a search is for, as far as it was said. */
+export interface Sought {
+  /** Null for what the cursor says. */
+  readonly filters: TraceFilters | null;
+  readonly order: TraceSearch['order'] | null;
+}
+
+/** The members of filters in the order a cursor has them. */
+const MEMBERS = [
+  'status',
+  'service',
+  'agent',
+  'model',
+  'keyHash',
+  'teamId',
+  'minSpend',
+  'minDurationNs',
+  'minErrors',
+  'text',
+] as const satisfies readonly (keyof TraceFilters)[];
+
+/** Filters as text: the same for the same filters. */
+const textOf = (filters: TraceFilters): string =>
+  JSON.stringify(
+    MEMBERS.map((member): unknown => {
+      const value = filters[member];
+      return typeof value === 'bigint' ? String(value) : value;
+    }),
+  );
+
+/** The cursor that continues below this row. The whole search is inside, so that nothing else has to come with it. */
+export function searchCursorAfter(search: TraceSearch, row: TraceSummary): string {
+  const { startMs, endMs, order, filters } = search;
+  const state = [startMs, endMs, order, textOf(filters), String(rankOf(row, order)), row.traceRef];
+  return new TextEncoder().encode(JSON.stringify(state)).toBase64({ alphabet: 'base64url', omitPadding: true });
+}
+
+const NOT_OURS = 'Invalid cursor.';
+const LENGTH = 6;
+/** Of a list that is no search. */
+const LENGTH_OF_LIST = 4;
+
+/** Whether a cursor is of a search, as far as its form tells. */
+export const isSearchCursor = (cursor: string): boolean => stateOf(cursor)?.length === LENGTH;
+
+/** The search that a cursor goes on with. Throws InvalidInput when it is none, or not of the search that is asked. */
+export function readSearchCursor(cursor: string, sought: Sought): TraceSearch {
+  const state = stateOf(cursor);
+  if (state?.length === LENGTH_OF_LIST) throw new InvalidInput('The cursor belongs to another search.');
+  if (state?.length !== LENGTH) throw new InvalidInput(NOT_OURS);
+  const [startMs, endMs, ordered, searched, rank, traceRef] = state;
+  const order = TRACE_ORDERS.find((known) => known === ordered);
+  if (!Number.isSafeInteger(startMs) || !Number.isSafeInteger(endMs) || order === undefined)
+    throw new InvalidInput(NOT_OURS);
+  if (typeof traceRef !== 'string' || !/^[\x21-\x7e]{1,256}$/.test(traceRef)) throw new InvalidInput(NOT_OURS);
+  const filters = filtersIn(searched);
+  if (sought.order !== null && sought.order !== order) throw new InvalidInput('The cursor belongs to another search.');
+  if (sought.filters !== null && textOf(sought.filters) !== textOf(filters))
+    throw new InvalidInput('The cursor belongs to another search.');
+  return {
+    startMs: Number(startMs),
+    endMs: Number(endMs),
+    filters,
+    order,
+    after: { rank: numberIn(rank), traceRef },
+  };
+}
+
+/** What is inside of a cursor; null when that is no list. */
+function stateOf(cursor: string): readonly unknown[] | null {
+  try {
+    const bytes = Uint8Array.fromBase64(cursor, { alphabet: 'base64url' });
+    const state: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    return Array.isArray(state) ? state : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The filters that a text was made of. Throws InvalidInput when it was none of ours. */
+function filtersIn(searched: unknown): TraceFilters {
+  const state = typeof searched === 'string' ? listIn(searched) : [];
+  if (state.length !== MEMBERS.length) throw new InvalidInput(NOT_OURS);
+  const at = (member: (typeof MEMBERS)[number]): unknown => state[MEMBERS.indexOf(member)] ?? null;
+  function text(member: 'service' | 'agent' | 'model' | 'keyHash' | 'teamId' | 'text'): string | null {
+    const value = at(member);
+    if (value !== null && typeof value !== 'string') throw new InvalidInput(NOT_OURS);
+    return value;
+  }
+  const amount = (member: 'minSpend' | 'minDurationNs'): bigint | null =>
+    at(member) === null ? null : numberIn(at(member));
+  const status = SPAN_STATUSES.find((known) => known === at('status')) ?? null;
+  const minErrors = at('minErrors');
+  if (status !== at('status') || (minErrors !== null && !isCount(minErrors))) throw new InvalidInput(NOT_OURS);
+  return {
+    status,
+    service: text('service'),
+    agent: text('agent'),
+    model: text('model'),
+    keyHash: text('keyHash'),
+    teamId: text('teamId'),
+    minSpend: amount('minSpend') as Usd | null,
+    minDurationNs: amount('minDurationNs'),
+    minErrors: minErrors === null ? null : Number(minErrors),
+    text: text('text'),
+  };
+}
+
+/** Whether it is a number that the graph takes for one of 32 bits. */
+const isCount = (value: unknown): boolean => typeof value === 'number' && (value | 0) === value;
+
+/** A number of 64 bits, which is what a store can be asked for. */
+function numberIn(value: unknown): bigint {
+  const number = typeof value === 'string' && /^-?\d{1,19}$/.test(value) ? BigInt(value) : null;
+  if (number === null || BigInt.asIntN(64, number) !== number) throw new InvalidInput(NOT_OURS);
+  return number;
+}
+
+function listIn(text: string): readonly unknown[] {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? value : [];
+  } catch {
+    return [];
+  }
+}
