@@ -12,10 +12,9 @@ import { VERSION } from '../src/domain/version.ts';
 import { eventOf } from '../src/wire/sse/events.ts';
 import type { PartlyRead } from '../src/wire/json/unread.ts';
 import type { Form } from '../src/domain/inference/form.ts';
-import { fieldsOf } from '../src/wire/multipart/form.ts';
 import { proxyError, statusOf } from './errors.ts';
 import { callTermsOf } from './call-terms.ts';
-import { bringsForm, formOf } from './form.ts';
+import { bringsForm, formFields, formOf } from './form.ts';
 import { COMMENT_LINE } from './heartbeat.ts';
 import { rateLimitName } from './rate-limit-head.ts';
 import type { HttpAnswer, HttpRequest } from './route.ts';
@@ -68,13 +67,6 @@ function sentBody({ asks }: Endpoint, { body: bytes, params }: HttpRequest, form
 
 const isWrittenAsForm = ({ written }: Endpoint, request: HttpRequest): boolean =>
   written === 'form' || (written === 'form or json' && bringsForm(request));
-
-/** A form as the JSON it stands for; of its fields only `stream` means something other than text here. */
-function formFields(form: Form): RequestBody {
-  const fields = fieldsOf(form);
-  const { stream } = fields;
-  return stream === 'true' || stream === 'false' ? { ...fields, stream: stream === 'true' } : fields;
-}
 
 /** What the headers of a request say of the call it makes. */
 export function callFactsOf({ headers }: Pick<HttpRequest, 'headers'>): Pick<ModelRequest, 'callId' | 'parent'> {

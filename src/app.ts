@@ -146,6 +146,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     ids: randomIds,
     pause,
     capturePrompts: settings.capturePrompts,
+    clientCredentials: settings.clientCredentials,
     tellsTries: settings.routerDebugInErrors,
     checksFallbackBudgets: settings.enforceFallbackBudget,
   });

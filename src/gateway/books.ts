@@ -106,7 +106,7 @@ export function openBooks(
           cost,
           end: how,
           failure: failure instanceof Error ? failure : null,
-          capturePrompts,
+          capturePrompts: capturePrompts && place.request.unkept !== true,
           ...(sentOn === 0 ? {} : { sentOn }),
         }),
       );

@@ -1,6 +1,8 @@
 import type { CatalogSource } from '../domain/catalog/catalog.ts';
 import { rememberCall } from '../domain/chat/failed-call.ts';
 import type { Provider, Deployment } from '../domain/chat/provider.ts';
+import type { ModelRequest } from '../domain/chat/chat.ts';
+import { withClientCredentials } from '../domain/deployments/client-credentials.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { Clock, Ids } from '../domain/clock.ts';
 import { DomainError } from '../domain/errors.ts';
@@ -15,8 +17,8 @@ import { watchHealth } from './health.ts';
 import { createPassing } from './passing.ts';
 import { createPricer, isFreeOfCharge } from './price.ts';
 import { createProbing } from './probing.ts';
-import { createRetrying, givenTime } from './retrying.ts';
-import { createRouter, unknownModel } from './route.ts';
+import { createRetrying } from './retrying.ts';
+import { createRouter, mockOf, unknownModel } from './route.ts';
 import { createTokenGateway } from './token-count.ts';
 
 /** What the engine is built from: ports, and what is configured. */
@@ -32,6 +34,8 @@ export interface GatewayOptions {
   readonly pause: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   /** Whether prompts and answers are kept on the span of a call. */
   readonly capturePrompts: boolean;
+  /** Whether callers may bring keys and addresses of their own, to every deployment. */
+  readonly clientCredentials: boolean;
   /** Whether failures tell which other models were tried, and how often. */
   readonly tellsTries: boolean;
   /** Whether a caller has to be able to afford a model that is asked instead of another. */
@@ -61,8 +65,16 @@ export function createGateway(options: GatewayOptions): Gateway & ObjectGateway 
     return ledger.assertAffordable(key);
   }
 
+  /** The deployment with as much time, and by whose account, as a request says. */
+  function meant(deployment: Deployment, request: ModelRequest): Deployment {
+    const { timeoutSeconds } = request;
+    const called = withClientCredentials(deployment, request, options.clientCredentials);
+    return timeoutSeconds === undefined ? called : { ...called, timeoutSeconds };
+  }
+
   const retrying = createRetrying({
     routeOf,
+    meant,
     pause: options.pause,
     tellsTries: options.tellsTries,
     async unaffordable(caller, deployment) {
@@ -87,18 +99,19 @@ export function createGateway(options: GatewayOptions): Gateway & ObjectGateway 
       catalog: () => catalog.current(),
     }),
     realtime: createRealtime({ routeOf, ledger, tools }),
-    ...createTokenGateway(routeOf),
+    ...createTokenGateway(routeOf, meant),
     ...createProbing({ providers: options.providers, ledger, tools, catalog: () => catalog.current() }),
     deployments: () => deployments,
     healthOf: (deploymentId) => health.of(deploymentId),
     async call(caller, request, signal) {
       // The right comes before the existence: a key must not learn which other models there are.
       assertMayCall(caller.key, request.model);
-      const route = routeOf(request.model, request.deploymentId);
-      if (route === null) throw unknownModel(request.endpoint.path, request.model);
+      const found = routeOf(request.model, request.deploymentId);
+      if (found === null) throw unknownModel(request.endpoint.path, request.model);
+      const route = request.mockResponse === undefined ? found : mockOf(found, options.providers);
       const { retries } = request;
       if (retries !== undefined) retrying.assertCallable(caller.key, request, retries);
-      const deployment = givenTime(route.deployment, request);
+      const deployment = meant(route.deployment, request);
       const call = openCall(tools, { caller, request, deployment, signal });
       try {
         const checking = assertAffordable(caller, deployment);

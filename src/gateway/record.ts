@@ -21,7 +21,7 @@ const SENT_ON = 'http.request.resend_count';
 const NS_PER_MS = 1e6;
 
 /** What the books say of a request: one to a model, or about something an upstream keeps. */
-export interface Accounted extends Pick<ModelRequest, 'model' | 'body' | 'callId' | 'parent'> {
+export interface Accounted extends Pick<ModelRequest, 'model' | 'body' | 'callId' | 'parent' | 'labels' | 'unkept'> {
   readonly endpoint: Pick<Endpoint, 'callType' | 'outputs'> & {
     readonly operation: string;
     /** Absent where nothing is asked. */
@@ -146,6 +146,7 @@ function attributesOf(call: ClosedCall, errorType: string | null): Record<string
     [GEN_AI.requestModel]: request.model,
     [CALL_ID]: call.callId,
   };
+  Object.assign(attributes, request.labels);
   if (request.endpoint.outputs) attributes[GEN_AI.outputType] = request.endpoint.outputs;
   if (outcome?.responseModel) attributes[GEN_AI.responseModel] = outcome.responseModel;
   if (outcome?.responseId) attributes[GEN_AI.responseId] = outcome.responseId;

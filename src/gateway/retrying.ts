@@ -19,6 +19,8 @@ import { type Route, type Router, unknownModel } from './route.ts';
 /** What to ask again needs of the gateway around it. */
 interface RetryTools {
   readonly routeOf: Router;
+  /** A deployment as this request has it called. */
+  readonly meant: (deployment: Deployment, request: ModelRequest) => Deployment;
   /** Why a caller cannot afford a deployment; null where nothing is against it. */
   readonly unaffordable: (caller: Caller, deployment: Deployment) => Promise<DomainError | null>;
   /** Waits. Rejects with the signal's reason when it fires first. */
@@ -43,7 +45,7 @@ export interface Retrying {
   send(call: OpenCall, asked: Asked, retries: Retries): Promise<GatewayCall>;
 }
 
-export function createRetrying({ routeOf, unaffordable, pause, tellsTries }: RetryTools): Retrying {
+export function createRetrying({ routeOf, meant, unaffordable, pause, tellsTries }: RetryTools): Retrying {
   const groupOf = (name: string): string => routeOf.byId(name)?.deployment.modelGroup ?? name;
 
   /** Where a fallback is asked first, and where else; the name of a model, or of one deployment. */
@@ -72,7 +74,7 @@ export function createRetrying({ routeOf, unaffordable, pause, tellsTries }: Ret
         let next = first;
         for (let nth = 0; ; nth += 1) {
           const { provider } = next;
-          const deployment = givenTime(next.deployment, asked);
+          const deployment = meant(next.deployment, asked);
           at = { request: asked, deployment };
           been.add(deployment.id);
           try {
@@ -88,7 +90,7 @@ export function createRetrying({ routeOf, unaffordable, pause, tellsTries }: Ret
             if (fresh === undefined) await pause(waitBefore(failure, nth), signal);
             next = fresh ?? others.find((one) => one.deployment.id !== deployment.id) ?? next;
             made.retries += 1;
-            call.moved({ request: asked, deployment: givenTime(next.deployment, asked) }, failure);
+            call.moved({ request: asked, deployment: meant(next.deployment, asked) }, failure);
           }
         }
       }
@@ -121,7 +123,7 @@ export function createRetrying({ routeOf, unaffordable, pause, tellsTries }: Ret
           unpaid = await unaffordable(caller, target.route.deployment);
           if (unpaid !== null) continue;
           const last = failures.at(-1);
-          call.moved({ request: asked, deployment: givenTime(target.route.deployment, asked) }, last);
+          call.moved({ request: asked, deployment: meant(target.route.deployment, asked) }, last);
           made.fallbacks += 1;
           return answered(await ask(asked, target.route, target.others));
         } catch (failure) {
@@ -138,15 +140,12 @@ export function createRetrying({ routeOf, unaffordable, pause, tellsTries }: Ret
   };
 }
 
-/** The deployment with as much time as the caller gives it. */
-export const givenTime = (deployment: Deployment, { timeoutSeconds }: ModelRequest): Deployment =>
-  timeoutSeconds === undefined ? deployment : { ...deployment, timeoutSeconds };
-
-/** The request as a fallback is asked it. */
+/** The request as a fallback is asked it. A caller's own key is for the model it named first. */
 function asFallback(request: ModelRequest, { members }: Fallback, model: string): ModelRequest {
-  if (Object.keys(members).length === 0) return { ...request, model };
+  const asked = { ...request, model, credentials: null };
+  if (Object.keys(members).length === 0) return asked;
   const replaced = { ...request.replaced, ...members };
-  return { ...request, model, body: { ...request.body, ...members }, replaced };
+  return { ...asked, body: { ...request.body, ...members }, replaced };
 }
 
 function fallbacksAfter(

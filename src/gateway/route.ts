@@ -106,6 +106,24 @@ export function providerFor(deployment: Deployment, providers: readonly Provider
   throw new InvalidInput(message);
 }
 
+/** Where a made-up answer comes from, at no price; the deployment is not asked, and nothing is told of its health. */
+export function mockOf({ deployment }: Route, providers: readonly Provider[]): Route {
+  const mock: Deployment = {
+    ...deployment,
+    id: 'mock',
+    provider: 'demo',
+    upstreamModel: 'mock',
+    apiBase: null,
+    apiKey: null,
+    options: {},
+    secrets: {},
+    dropParams: true,
+    priceOverrides: { input_cost_per_token: 0, output_cost_per_token: 0 },
+    baseModel: null,
+  };
+  return { deployment: mock, provider: providerFor(mock, providers) };
+}
+
 /** A model nobody answers to; `path` is where it was asked for. */
 export function unknownModel(path: string, model: string): NotFound {
   const message = `${path}: Invalid model name passed in model=${model}. Call \`/v1/models\` to view available models for your key.`;

@@ -7,13 +7,16 @@ import type { TokenGateway } from './gateway.ts';
 import { type Router, unknownModel } from './route.ts';
 
 /** Chooses and asks, or estimates. It costs nothing, so nothing is admitted or recorded. */
-export function createTokenGateway(routeOf: Router): TokenGateway {
+export function createTokenGateway(
+  routeOf: Router,
+  meant: (deployment: Deployment, request: ModelRequest) => Deployment,
+): TokenGateway {
   return {
     async countTokens({ key }, request, signal) {
       assertMayCall(key, request.model);
       const route = routeOf(request.model);
       if (route === null) throw unknownModel(request.endpoint.path, request.model);
-      const counted = await countedBy(route.provider, route.deployment, request, signal);
+      const counted = await countedBy(route.provider, meant(route.deployment, request), request, signal);
       return counted === null ? { tokens: estimated(request), by: 'estimate' } : { tokens: counted, by: 'upstream' };
     },
   };

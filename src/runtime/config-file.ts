@@ -83,6 +83,7 @@ const generalSettings = z.looseObject({
   max_file_size_mb: z.number().positive().optional(),
   max_batch_file_size_mb: z.number().positive().optional(),
   store_prompts_in_spend_logs: z.boolean().optional(),
+  allow_client_side_credentials: z.boolean().optional(),
   enforce_fallback_budget: z.boolean().optional(),
   disable_responses_id_security: z.boolean().optional(),
   proxy_batch_polling_interval: z.number().min(0).max(MOST_WAIT_SECONDS).optional(),
@@ -140,6 +141,7 @@ export interface FileSettings {
   readonly retentionDays: number | null;
   readonly traceStore: TraceStoreSection;
   readonly capturePrompts: boolean | null;
+  readonly clientCredentials: boolean | null;
   readonly routerDebugInErrors: boolean | null;
   readonly enforceFallbackBudget: boolean | null;
   readonly responseIdSecurity: boolean | null;
@@ -228,6 +230,7 @@ export function readConfigFile(file: string, env: NodeJS.ProcessEnv): FileSettin
     traceStore: traceStoreIn(general?.tracing?.store),
     trustedProxies: general?.trusted_proxies ?? null,
     capturePrompts: general?.store_prompts_in_spend_logs ?? null,
+    clientCredentials: general?.allow_client_side_credentials ?? null,
     routerDebugInErrors: shared?.expose_router_debug_in_errors ?? null,
     enforceFallbackBudget: general?.enforce_fallback_budget ?? null,
     responseIdSecurity:

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Deployment } from '../domain/chat/provider.ts';
 import { type Vendor, vendorOf } from '../domain/chat/vendors.ts';
+import { CLIENT_CREDENTIALS } from '../domain/deployments/client-credentials.ts';
 import { UNTOLD } from '../domain/deployments/probe-settings.ts';
 import { Secret } from '../domain/secret.ts';
 import type { DeploymentDraft } from './deployment-ids.ts';
@@ -16,6 +17,7 @@ export const modelEntry = z.looseObject({
     drop_params: z.boolean().optional(),
     max_tokens: z.int().positive().optional(),
     use_chat_completions_api: z.boolean().optional(),
+    configurable_clientside_auth_params: z.array(z.enum(CLIENT_CREDENTIALS)).optional(),
   }),
   model_info: z
     .looseObject({
@@ -103,6 +105,9 @@ export function toDeployment(
     apiKey: key === null || isWithheld ? null : new Secret(key),
     options: Object.fromEntries(valuesOf(OPTIONS)),
     secrets: Object.fromEntries(valuesOf(SECRETS).map(([name, value]) => [name, new Secret(value)])),
+    ...(params.configurable_clientside_auth_params === undefined
+      ? {}
+      : { clientCredentials: params.configurable_clientside_auth_params }),
     dropParams: params.drop_params ?? about.dropParams,
     timeoutSeconds: params.timeout ?? DEFAULT_TIMEOUT_SECONDS,
     priceOverrides: Object.fromEntries(

@@ -49,6 +49,8 @@ export interface Settings {
   readonly fileLimits: FileLimits;
   /** Keeps prompts and answers on the gateway's own spans. */
   readonly capturePrompts: boolean;
+  /** Callers may bring keys and addresses of their own, to every deployment. */
+  readonly clientCredentials: boolean;
   /** Failures tell which other models were tried. */
   readonly routerDebugInErrors: boolean;
   /** A caller has to be able to afford a model that is asked instead of another. */
@@ -109,6 +111,7 @@ const SILENT_FILE: FileSettings = {
   traceStore: { type: null, url: null, database: null },
   trustedProxies: null,
   capturePrompts: null,
+  clientCredentials: null,
   routerDebugInErrors: null,
   enforceFallbackBudget: null,
   responseIdSecurity: null,
@@ -223,6 +226,7 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, sm
     upstreamSilenceSeconds: file.upstreamSilenceSeconds ?? DEFAULT_SILENCE_SECONDS,
     fileLimits: file.fileLimits,
     capturePrompts: file.capturePrompts ?? false,
+    clientCredentials: file.clientCredentials ?? false,
     routerDebugInErrors: file.routerDebugInErrors ?? true,
     enforceFallbackBudget: file.enforceFallbackBudget ?? true,
     responseIdSecurity: file.responseIdSecurity ?? true,

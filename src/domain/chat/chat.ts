@@ -1,9 +1,11 @@
 import type { ByteStream } from '../bytes.ts';
+import type { CallLabels } from '../calls/call-labels.ts';
 import type { Endpoint } from '../inference/endpoint.ts';
 import type { Form } from '../inference/form.ts';
 import type { Measured } from '../inference/measured.ts';
 import type { Retries } from '../inference/retries.ts';
 import type { Usd } from '../money.ts';
+import type { Secret } from '../secret.ts';
 
 /** Token counts of one call, as the upstream reported them. */
 export interface Usage {
@@ -60,6 +62,14 @@ export interface ModelRequest {
   readonly forwarded?: Readonly<Record<string, string>>;
   /** What is done where the model does not answer; nothing when absent. */
   readonly retries?: Retries;
+  /** A key and an address the caller brings of its own; null where there is none of it. */
+  readonly credentials?: { readonly apiKey: Secret | null; readonly apiBase: string | null } | null;
+  /** What the caller notes on it; nothing when absent. */
+  readonly labels?: CallLabels;
+  /** Neither what is asked nor what is answered is kept on its span, whatever else is. */
+  readonly unkept?: true;
+  /** What is answered in the place of a model, of which nobody is asked. */
+  readonly mockResponse?: string;
   /** Seconds the caller gives the upstream to begin its answer; the deployment says when absent. */
   readonly timeoutSeconds?: number;
   /** Most characters of the answer's text that its outcome keeps; none when absent. */

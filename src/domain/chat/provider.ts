@@ -29,6 +29,8 @@ export interface Deployment {
    * its own; `never`. Its provider knows when absent.
    */
   readonly responses?: 'only' | 'also' | 'never';
+  /** What callers may bring of their own for it; nothing when absent. */
+  readonly clientCredentials?: readonly ('api_key' | 'api_base')[];
   /** Leave out what the upstream has no words for, instead of refusing the call. */
   readonly dropParams: boolean;
   /** Seconds to wait for the head of an answer. */

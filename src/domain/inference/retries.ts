@@ -34,8 +34,7 @@ export function mayHelpAgain(failure: unknown, { elsewhere }: { readonly elsewhe
 }
 
 /** Whether an upstream refused for now: to ask at once would only be refused again. */
-const isRateLimit = (failure: unknown): boolean =>
-  failure instanceof UpstreamFailed && failure.upstreamStatus === 429;
+const isRateLimit = (failure: unknown): boolean => failure instanceof UpstreamFailed && failure.upstreamStatus === 429;
 
 /** How makers of models say that a conversation is too long. */
 const TOO_LONG =

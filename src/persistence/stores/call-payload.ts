@@ -1,3 +1,4 @@
+import { isCallLabel } from '../../domain/calls/call-labels.ts';
 import { byPattern, type PayloadPattern } from '../../domain/traces/call-body.ts';
 import type { SpanPayload } from '../../domain/traces/span.ts';
 import { payloadText } from '../../domain/traces/span-rows.ts';
@@ -9,12 +10,14 @@ export type PayloadWriter = (payload: SpanPayload) => string;
 const PLAIN = /^[\w .:/-]*$/;
 const quoted = (value: string): string => (PLAIN.test(value) ? `"${value}"` : JSON.stringify(value));
 
-/** A pattern for payloads that are mostly as this one. It outlives its call, so `names` of that are left out of it. */
+/** A pattern for payloads that are mostly as this one. It outlives its call, so `names` and labels of that are left out of it. */
 export function patternOf(
   { attributes, resourceAttributes }: SpanPayload,
   names: readonly (string | null)[],
 ): PayloadPattern {
-  const kept = Object.entries(attributes).map(([name, value]) => [name, names.includes(value) ? '' : value] as const);
+  const kept = Object.entries(attributes).map(
+    ([name, value]) => [name, isCallLabel(name) || names.includes(value) ? '' : value] as const,
+  );
   return { attributes: Object.fromEntries(kept), resourceAttributes };
 }
 

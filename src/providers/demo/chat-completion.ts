@@ -4,7 +4,8 @@ import { composeReply, countTokens, type DemoReply } from './reply.ts';
 
 /** What the demo model answers to messages. */
 export async function chatCompletion(request: ModelRequest): Promise<Exchange> {
-  const reply = composeReply(request.body);
+  const { mockResponse: text } = request;
+  const reply: DemoReply = text === undefined ? composeReply(request.body) : { kind: 'text', text };
   const envelope = {
     id: `chatcmpl-demo-${crypto.randomUUID()}`,
     created: Math.floor(Date.now() / 1000),

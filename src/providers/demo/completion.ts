@@ -6,7 +6,7 @@ import { countTokens, echoOf } from './reply.ts';
 /** What the demo model says after each prompt. */
 export async function completion(request: ModelRequest): Promise<Exchange> {
   const prompts = askedTexts(request.body['prompt']);
-  const replies = prompts.map(({ text }) => echoOf(text));
+  const replies = prompts.map(({ text }) => request.mockResponse ?? echoOf(text));
   const frame = {
     id: `cmpl-demo-${crypto.randomUUID()}`,
     object: 'text_completion',

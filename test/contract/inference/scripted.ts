@@ -17,6 +17,8 @@ export interface Scripted {
   readonly upstream: FaultServer;
   /** How upstream models answer the next calls: with these statuses, or errors of 400, in turn; the last one for good. */
   plan(script: Record<string, readonly (number | object)[]>): void;
+  /** Answers otherwise, until the next plan. */
+  instead(answer: Parameters<FaultServer['answer']>[0]): void;
   ask(body: object, headers?: Record<string, string>, path?: string): Promise<Answer>;
   /** The upstream models that were asked since `from`, in order. */
   asked(from?: number): string[];
@@ -25,12 +27,13 @@ export interface Scripted {
   stop(): Promise<void>;
 }
 
-export async function startScripted(): Promise<Scripted> {
+/** `more` is further configuration. */
+export async function startScripted(more: object = {}): Promise<Scripted> {
   const upstream = await startFaultServer();
-  const app = await startApp({ config: { model_list: modelsAt(upstream.url) } });
+  const app = await startApp({ config: { model_list: modelsAt(upstream.url), ...more } });
   let script: Record<string, readonly (number | object)[]> = {};
   const waiting = new Map<string, () => void>();
-  upstream.answer((response, _socket, { path, body }) => {
+  const byScript: Parameters<FaultServer['answer']>[0] = (response, _socket, { path, body }) => {
     const { model, stream } = JSON.parse(body) as { model: string; stream?: boolean };
     const [now = 200, ...later] = script[model] ?? [];
     if (later.length > 0) script[model] = later;
@@ -49,13 +52,15 @@ export async function startScripted(): Promise<Scripted> {
     }
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(path.endsWith('/messages') ? messageOf(model) : completionOf(model)));
-  });
+  };
   return {
     app,
     upstream,
     plan(next) {
       script = next;
+      upstream.answer(byScript);
     },
+    instead: (answer) => upstream.answer(answer),
     async ask(body, headers = {}, path = CHAT) {
       const response = await app.call('POST', path, { messages: MESSAGES, ...body }, headers);
       const tries = [...response.headers].flatMap(([name, value]): [string, string][] =>

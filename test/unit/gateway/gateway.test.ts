@@ -62,6 +62,7 @@ function aGateway(
     },
     capturePrompts: false,
     pause: async () => {},
+    clientCredentials: false,
     tellsTries: true,
     checksFallbackBudgets: true,
     ...differing,

@@ -53,6 +53,22 @@ const UNLIKE: readonly (readonly [what: string, fields: Partial<SpanPayload>])[]
   ['a link', { links: [{ traceId: '1'.repeat(32), spanId: '2'.repeat(16), attributes: {} }] }],
 ];
 
+describe('a pattern', () => {
+  it('has neither the names of the call it was made of, nor what its caller noted', () => {
+    const attributes = {
+      'litellm.call_id': 'mine',
+      'session.id': 's',
+      'user.id': 'u',
+      'tag.tags': '["t"]',
+      metadata: '{}',
+    };
+    expect(patternOf(aPayload({ attributes: { ...attributes, other: 'o' } }), ['mine'])).toEqual({
+      attributes: { 'litellm.call_id': '', 'session.id': '', 'user.id': '', 'tag.tags': '', metadata: '', other: 'o' },
+      resourceAttributes,
+    });
+  });
+});
+
 describe('payloads that are alike', () => {
   it('say what is their own, and are read as they were', () => {
     const body = bodyOf(ALIKE);

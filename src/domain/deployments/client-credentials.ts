@@ -1,0 +1,60 @@
+import type { ModelRequest } from '../chat/chat.ts';
+import type { Deployment } from '../chat/provider.ts';
+import { vendorOf } from '../chat/vendors.ts';
+import { InvalidInput } from '../errors.ts';
+
+/** What callers can bring of their own. */
+export const CLIENT_CREDENTIALS = ['api_key', 'api_base'] as const;
+type ClientCredential = (typeof CLIENT_CREDENTIALS)[number];
+
+/** What a deployment keeps of its settings for a caller's own account: the rest speaks of ours. */
+const KEPT_OPTIONS = new Set(['api_version', 'max_tokens']);
+
+/**
+ * The deployment as a caller with a key or an address of its own has it called. No credential of the configuration goes along
+ * then, and its health is not told of it. Throws InvalidInput where the configuration does not allow it.
+ */
+export function withClientCredentials(
+  deployment: Deployment,
+  { credentials, endpoint }: Pick<ModelRequest, 'credentials' | 'endpoint'>,
+  allowedToAll: boolean,
+): Deployment {
+  const brought = credentials ?? null;
+  if (brought === null) return deployment;
+  const { apiKey, apiBase } = brought;
+  const members = CLIENT_CREDENTIALS.filter((member) => (member === 'api_key' ? apiKey : apiBase) !== null);
+  const allowed = allowedToAll ? CLIENT_CREDENTIALS : (deployment.clientCredentials ?? []);
+  const refused = members.find((member) => !allowed.includes(member));
+  if (refused !== undefined) throw notAllowed(refused, endpoint.path, NOT_CONFIGURED);
+  const [first] = members;
+  if (first !== undefined && !isCalledByKey(deployment))
+    throw notAllowed(
+      first,
+      endpoint.path,
+      `the provider ${deployment.provider} is not called by key and address alone`,
+    );
+  const { options } = deployment;
+  return {
+    ...deployment,
+    id: `${deployment.id}:client`,
+    apiKey,
+    apiBase: apiBase ?? deployment.apiBase,
+    secrets: {},
+    options: Object.fromEntries(Object.entries(options).filter(([name]) => KEPT_OPTIONS.has(name))),
+  };
+}
+
+const NOT_CONFIGURED =
+  'the configuration does not allow it (general_settings.allow_client_side_credentials, or configurable_clientside_auth_params of the model)';
+
+/** Whether a key is all that proves who calls: what signs for a machine or an account would go to a caller's address. */
+function isCalledByKey({ provider }: Deployment): boolean {
+  const vendor = vendorOf(provider);
+  if (vendor === null) return provider !== 'demo';
+  return vendor.keyVariables.length > 0 && Object.keys(vendor.credentials).length === 0;
+}
+
+function notAllowed(member: ClientCredential, path: string, why: string): InvalidInput {
+  const message = `${path}: The parameter '${member}' cannot be honoured: ${why}.`;
+  return new InvalidInput(message, [{ path: ['body', member], rule: 'unsupported', message }]);
+}

@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+import { aTrace, left } from './left.ts';
+import { CHAT, completionOf, MESSAGES } from './scripted.ts';
+
+let app: TestApp;
+let open: TestApp;
+let ours: FaultServer;
+let theirs: FaultServer;
+
+beforeAll(async () => {
+  ours = await startFaultServer();
+  theirs = await startFaultServer();
+  for (const upstream of [ours, theirs])
+    upstream.answer((response, _socket, { headers, body }) => {
+      const { model } = JSON.parse(body) as { model: string };
+      const isRefused = headers.authorization === 'Bearer sk-bad';
+      response.writeHead(isRefused ? 401 : 200, { 'content-type': 'application/json' });
+      const error = { message: `Incorrect API key provided: sk-bad`, type: 'invalid_request_error' };
+      response.end(JSON.stringify(isRefused ? { error } : completionOf(model)));
+    });
+  const params = { model: 'openai/up', api_base: `${ours.url}/v1`, api_key: 'sk-ours', organization: 'org-ours' };
+  const model_list = [
+    { model_name: 'closed', litellm_params: params },
+    { model_name: 'key', litellm_params: { ...params, configurable_clientside_auth_params: ['api_key'] } },
+    { model_name: 'both', litellm_params: { ...params, configurable_clientside_auth_params: ['api_key', 'api_base'] } },
+    {
+      model_name: 'signed',
+      litellm_params: {
+        model: 'bedrock/anthropic.claude-3-haiku-20240307-v1:0',
+        aws_access_key_id: 'AKIA',
+        aws_secret_access_key: 'hidden',
+        aws_region_name: 'eu-west-1',
+      },
+    },
+  ];
+  app = await startApp({ config: { model_list } });
+  open = await startApp({ config: { model_list, general_settings: { allow_client_side_credentials: true } } });
+});
+
+afterAll(async () => {
+  await app.stop();
+  await open.stop();
+  await ours.stop();
+  await theirs.stop();
+});
+
+async function ask(house: TestApp, body: object, headers: Record<string, string> = {}) {
+  const response = await house.call('POST', CHAT, { messages: MESSAGES, ...body }, headers);
+  return { status: response.status, body: (await response.json()) as unknown };
+}
+
+const credentialsAt = ({ received }: FaultServer) => {
+  const { authorization, 'openai-organization': organization } = received.at(-1)?.headers ?? {};
+  return { calls: received.length, authorization, organization };
+};
+
+const refusal = (param: string, why: string) => ({
+  status: 400,
+  body: { error: { message: `/chat/completions: ${why}`, type: 'invalid_request_error', param, code: '400' } },
+});
+
+const NOT_CONFIGURED =
+  'the configuration does not allow it (general_settings.allow_client_side_credentials, or configurable_clientside_auth_params of the model)';
+
+describe('a caller with a key and an address of its own', () => {
+  it.each([
+    ['closed', { api_key: 'sk-mine' }, 'api_key'],
+    ['closed', { api_base: 'http://127.0.0.1:9' }, 'api_base'],
+    ['key', { api_key: 'sk-mine', api_base: 'http://127.0.0.1:9' }, 'api_base'],
+  ])('400: is refused where the configuration does not allow it (%s, %j)', async (model, body, param) => {
+    const before = ours.received.length;
+    expect(await ask(app, { model, ...body })).toEqual(
+      refusal(param, `The parameter '${param}' cannot be honoured: ${NOT_CONFIGURED}.`),
+    );
+    expect(ours.received.length).toBe(before);
+  });
+
+  it('calls with its key, and nothing of our account', async () => {
+    await ask(app, { model: 'key' });
+    expect(credentialsAt(ours)).toMatchObject({ authorization: 'Bearer sk-ours', organization: 'org-ours' });
+    expect(await ask(app, { model: 'key', api_key: 'sk-mine' })).toEqual({
+      status: 200,
+      body: { ...completionOf('up'), model: 'key' },
+    });
+    expect(credentialsAt(ours)).toMatchObject({ authorization: 'Bearer sk-mine', organization: undefined });
+    expect(JSON.parse(ours.received.at(-1)?.body ?? '')).toEqual({ model: 'up', messages: MESSAGES });
+  });
+
+  it.each(['both', 'closed'])('never has our key sent to its address (%s)', async (model) => {
+    const house = model === 'both' ? app : open;
+    const base = `${theirs.url}/v1/`;
+    expect((await ask(house, { model, api_base: base })).status).toBe(200);
+    const { calls } = credentialsAt(theirs);
+    expect(credentialsAt(theirs)).toEqual({ calls, authorization: undefined, organization: undefined });
+    expect((await ask(house, { model, api_base: base, api_key: 'sk-mine' })).status).toBe(200);
+    expect(credentialsAt(theirs)).toEqual({
+      calls: calls + 1,
+      authorization: 'Bearer sk-mine',
+      organization: undefined,
+    });
+    expect(theirs.received.at(-1)?.path).toBe('/v1/chat/completions');
+  });
+
+  it('400: cannot have a signature of ours, or an address that is none', async () => {
+    expect(await ask(open, { model: 'signed', api_base: theirs.url })).toEqual(
+      refusal(
+        'api_base',
+        "The parameter 'api_base' cannot be honoured: the provider bedrock is not called by key and address alone.",
+      ),
+    );
+    for (const api_base of ['ftp://x', 'nowhere', 3])
+      expect(await ask(open, { model: 'both', api_base })).toEqual(
+        refusal('api_base', "Invalid type for parameter 'api_base': it must be an http:// or https:// address."),
+      );
+    for (const api_key of [3, 'two words', 'new\nline', ''])
+      expect(await ask(open, { model: 'both', api_key })).toEqual(
+        refusal(
+          'api_key',
+          "Invalid type for parameter 'api_key': it must be a string of printable ASCII characters without spaces.",
+        ),
+      );
+  });
+
+  it('is told of a refusal without its key, and our deployment is not thought the worse of', async () => {
+    const query = '{ deployments(model: "key") { health { failures } } }';
+    const failures = async () => (await (await app.call('POST', '/graphql', { query })).json()) as unknown;
+    const before = await failures();
+    const trace = aTrace();
+    expect(await ask(app, { model: 'key', api_key: 'sk-bad' }, trace.headers)).toMatchObject({ status: 401 });
+    expect(await failures()).toEqual(before);
+    const told = JSON.stringify([await ask(app, { model: 'key', api_key: 'sk-bad' }), await left(app, trace.traceId)]);
+    expect(told).toContain('Incorrect API key provided');
+    expect(told).not.toContain('sk-bad');
+  });
+});

@@ -1,0 +1,326 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { GATEWAY_FIELDS } from '../../../src/domain/inference/gateway-fields.ts';
+import { aTrace, left } from './left.ts';
+import { completionOf, MESSAGES, refused, said, type Scripted, startScripted } from './scripted.ts';
+
+let house: Scripted;
+
+beforeAll(async () => {
+  house = await startScripted({ general_settings: { store_prompts_in_spend_logs: true } });
+});
+
+afterAll(() => house.stop());
+
+beforeEach(() => house.plan({}));
+
+const lastBody = (): unknown => JSON.parse(house.upstream.received.at(-1)?.body ?? '');
+
+interface Left {
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly spendRow: object;
+}
+
+/** The attributes that a call of this kind left on its span, beyond those every call leaves. */
+async function noted(body: object, headers: Record<string, string> = {}, path?: string): Promise<unknown> {
+  const trace = aTrace();
+  expect((await house.ask({ model: 'one', ...body }, { ...trace.headers, ...headers }, path)).status).toBe(200);
+  const [span] = (await left(house.app, trace.traceId)) as readonly Left[];
+  return Object.fromEntries(
+    Object.entries(span?.attributes ?? {}).filter(([name]) => !/^(gen_ai|litellm)\./.test(name)),
+  );
+}
+
+describe('what a caller notes on its call', () => {
+  it('is on its span: session, end user, tags and anything else, from headers and body', async () => {
+    const metadata = {
+      tags: ['a', 'b'],
+      session_id: 's-1',
+      spend_logs_metadata: { project: 7 },
+      run: 'nightly',
+    };
+    expect(await noted({ metadata, tags: ['b', 'c'], user: 'u-1' })).toEqual({
+      'session.id': 's-1',
+      'user.id': 'u-1',
+      'tag.tags': '["b","c","a"]',
+      metadata: '{"run":"nightly","project":7}',
+    });
+    expect(lastBody()).toEqual({ model: 'one-up', messages: MESSAGES, user: 'u-1' });
+    const headers = {
+      'x-litellm-session-id': 's-2',
+      'x-litellm-end-user-id': 'u-2',
+      'x-litellm-tags': 'x, y,',
+      'x-litellm-spend-logs-metadata': '{"project":"\u00c3\u00bc"}',
+    };
+    expect(await noted({ metadata, user: 'u-1' }, headers)).toEqual({
+      'session.id': 's-2',
+      'user.id': 'u-2',
+      'tag.tags': '["x","y","a","b"]',
+      metadata: '{"run":"nightly","project":"ü"}',
+    });
+    expect(await noted({}, { 'x-litellm-trace-id': 't', 'x-litellm-customer-id': 'c' })).toEqual({
+      'session.id': 't',
+      'user.id': 'c',
+    });
+    expect(await noted({})).toEqual({});
+  });
+
+  it('stands in litellm_metadata where metadata is the provider’s', async () => {
+    const body = { max_tokens: 5, metadata: { user_id: 'u-3' }, litellm_metadata: { tags: ['t'], trace_id: 's-3' } };
+    expect(await noted({ ...body, model: 'claude' }, {}, '/v1/messages')).toEqual({
+      'session.id': 's-3',
+      'user.id': 'u-3',
+      'tag.tags': '["t"]',
+    });
+    expect(lastBody()).toEqual({
+      model: 'claude-up',
+      messages: MESSAGES,
+      max_tokens: 5,
+      metadata: { user_id: 'u-3' },
+    });
+  });
+
+  it('is of one call: another of the same key has none of it', async () => {
+    expect(await noted({ user: 'first', tags: ['first'] })).toEqual({ 'user.id': 'first', 'tag.tags': '["first"]' });
+    expect(await noted({ user: 'second', tags: ['second'] })).toEqual({
+      'user.id': 'second',
+      'tag.tags': '["second"]',
+    });
+  });
+
+  it.each([
+    [{ tags: 'a' }, 'tags', 'an array of strings'],
+    [{ tags: [1] }, 'tags', 'an array of strings'],
+    [{ litellm_metadata: 'a' }, 'litellm_metadata', 'an object'],
+  ])('400: %j', async (body, param, wanted) => {
+    expect(await house.ask({ model: 'one', ...body })).toEqual(
+      refused(400, {
+        message: `/chat/completions: Invalid type for parameter '${param}': it must be ${wanted}.`,
+        type: 'invalid_request_error',
+        param,
+      }),
+    );
+  });
+
+  it('400: metadata in a header that is no JSON object', async () => {
+    for (const value of ['{', '[]', '3'])
+      expect(await house.ask({ model: 'one' }, { 'x-litellm-spend-logs-metadata': value })).toEqual(
+        refused(400, {
+          message:
+            "/chat/completions: Invalid value for header 'x-litellm-spend-logs-metadata': it must be a JSON object.",
+          type: 'invalid_request_error',
+          param: 'x-litellm-spend-logs-metadata',
+        }),
+      );
+  });
+});
+
+describe('a form', () => {
+  function formOf(fields: Readonly<Record<string, string>>): FormData {
+    const form = new FormData();
+    for (const [name, value] of Object.entries({ model: 'one', ...fields })) form.append(name, value);
+    form.append('file', new Blob(['RIFF']), 'a.wav');
+    return form;
+  }
+
+  const transcribe = (fields: Readonly<Record<string, string>>, headers: Record<string, string> = {}) =>
+    fetch(`${house.app.url}/v1/audio/transcriptions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${house.app.adminKey}`, ...headers },
+      body: formOf(fields),
+    });
+
+  it('says the same, in fields of JSON, or of text where that is meant', async () => {
+    let calls = 0;
+    house.instead((response) => {
+      calls += 1;
+      response.writeHead(calls === 1 ? 500 : 200, { 'content-type': 'application/json' });
+      response.end(calls === 1 ? '{}' : '{"text":"hello"}');
+    });
+    const trace = aTrace();
+    const fields = { num_retries: '1', 'tags[]': 'a', metadata: '{"run":"x"}', fallbacks: 'spare', user: '7' };
+    const answer = await transcribe(fields, trace.headers);
+    expect([answer.status, await answer.json()]).toEqual([200, { text: 'hello' }]);
+    expect(answer.headers.get('x-litellm-attempted-retries')).toBe('1');
+    expect(await left(house.app, trace.traceId)).toMatchObject([
+      { attributes: { 'tag.tags': '["a"]', metadata: '{"run":"x"}', 'user.id': '7' } },
+    ]);
+    expect(
+      [...(house.upstream.received.at(-1)?.body ?? '').matchAll(/; name="([^"]+)"/g)].map(([, name]) => name),
+    ).toEqual(['model', 'user', 'file']);
+  });
+
+  it('400: what is not meant so', async () => {
+    const answer = await transcribe({ num_retries: 'often' });
+    expect([answer.status, await answer.json()]).toEqual([
+      400,
+      {
+        error: {
+          message:
+            "/audio/transcriptions: Invalid type for parameter 'num_retries': it must be a whole number from 0 to 20.",
+          type: 'invalid_request_error',
+          param: 'num_retries',
+          code: '400',
+        },
+      },
+    ]);
+  });
+});
+
+describe('x-litellm-enable-message-redaction', () => {
+  async function kept(headers: Record<string, string>): Promise<unknown> {
+    const trace = aTrace();
+    await house.ask({ model: 'one' }, { ...trace.headers, ...headers });
+    const read = await house.app.call('GET', `/v1/traces/${trace.traceId}`);
+    const { spans } = (await read.json()) as { spans: { span_id: string }[] };
+    const span = await house.app.call('GET', `/v1/traces/${trace.traceId}/spans/${spans[0]?.span_id}`);
+    const { input, output } = (await span.json()) as { input: unknown; output: unknown };
+    return { input, output };
+  }
+
+  it('keeps what was said off the span, where it would be kept', async () => {
+    expect(await kept({})).toEqual({ input: JSON.stringify(MESSAGES), output: 'I am one-up' });
+    expect(await kept({ 'x-litellm-enable-message-redaction': 'true' })).toEqual({ input: '', output: '' });
+    expect(await kept({ 'x-litellm-enable-message-redaction': 'false' })).toMatchObject({ output: 'I am one-up' });
+  });
+});
+
+describe('mock_response', () => {
+  it('is the answer, at no cost, and nobody is asked', async () => {
+    const from = house.upstream.received.length;
+    const trace = aTrace();
+    const answer = await house.ask({ model: 'one', mock_response: 'It is fine.' }, trace.headers);
+    expect(answer).toEqual({
+      status: 200,
+      tries: {
+        'model-group': 'one',
+        'model-id': 'mock',
+        'attempted-retries': '0',
+        'attempted-fallbacks': '0',
+      },
+      body: {
+        id: expect.stringMatching(/^chatcmpl-/),
+        object: 'chat.completion',
+        created: expect.any(Number),
+        model: 'one',
+        choices: [{ index: 0, message: { role: 'assistant', content: 'It is fine.' }, finish_reason: 'stop' }],
+        usage: { prompt_tokens: 8, completion_tokens: 3, total_tokens: 11 },
+      },
+    });
+    expect(house.asked(from)).toEqual([]);
+    expect(await left(house.app, trace.traceId)).toMatchObject([
+      { spendRow: { modelGroup: 'one', model: 'mock', costUsd: '0', status: 'SUCCESS' } },
+    ]);
+  });
+
+  it('as a stream, and in every dialect', async () => {
+    const streamed = await house.ask({ model: 'one', mock_response: 'It is fine.', stream: true });
+    expect(streamed.body).toMatch(/"content":"It".*"content":" is".*"content":" fine\.".*data: \[DONE\]\n\n$/s);
+    const text = { messages: undefined, mock_response: 'It is fine.' };
+    expect(await house.ask({ model: 'one', ...text, prompt: 'x' }, {}, '/v1/completions')).toMatchObject({
+      body: { choices: [{ text: 'It is fine.' }] },
+    });
+    const message = { model: 'claude', max_tokens: 9, mock_response: 'It is fine.' };
+    expect(await house.ask(message, {}, '/v1/messages')).toMatchObject({
+      body: { content: [{ text: 'It is fine.' }] },
+    });
+    expect(await house.ask({ model: 'one', ...text, input: 'x' }, {}, '/v1/responses')).toMatchObject({
+      body: { output: [{ content: [{ text: 'It is fine.' }] }] },
+    });
+  });
+
+  it('403 and 400: a model that the caller may not ask, or that is not there; and what is no text', async () => {
+    const made = await house.app.call('POST', '/key/generate', { models: ['one'] });
+    const { key } = (await made.json()) as { key: string };
+    const mock = { mock_response: 'x' };
+    expect((await house.ask({ model: 'spare', ...mock }, { authorization: `Bearer ${key}` })).status).toBe(403);
+    expect((await house.ask({ model: 'nobody', ...mock })).status).toBe(400);
+    expect(await house.ask({ model: 'one', mock_response: 3 })).toEqual(
+      refused(400, {
+        message: "/chat/completions: Invalid type for parameter 'mock_response': it must be a string.",
+        type: 'invalid_request_error',
+        param: 'mock_response',
+      }),
+    );
+    expect(await house.ask({ model: 'one', input: 'x', ...mock }, {}, '/v1/embeddings')).toEqual(
+      refused(400, {
+        message: "/embeddings: The parameter 'mock_response' cannot be honoured: what is answered here is no text.",
+        type: 'invalid_request_error',
+        param: 'mock_response',
+      }),
+    );
+  });
+});
+
+const NOT_CONFIGURED =
+  'the configuration does not allow it (general_settings.allow_client_side_credentials, or configurable_clientside_auth_params of the model)';
+
+const REFUSALS: readonly (readonly [object, string, string])[] = [
+  [{ guardrails: ['pii'] }, 'guardrails', 'none of that name are configured, so nothing would guard this call'],
+  [{ guardrails: [{ pii: {} }] }, 'guardrails', 'none of that name are configured, so nothing would guard this call'],
+  [{ api_key: 'sk-mine' }, 'api_key', NOT_CONFIGURED],
+  [{ api_base: 'http://127.0.0.1:9' }, 'api_base', NOT_CONFIGURED],
+  ...['', '_context', '_content_policy'].map((what): readonly [object, string, string] => {
+    const name = `mock_testing${what}_fallbacks`;
+    return [{ [name]: true }, name, 'it is a switch for tests of a router, and is not taken here'];
+  }),
+];
+
+describe('what cannot be done', () => {
+  it.each(REFUSALS)('400, and nobody is asked: %j', async (body, param, why) => {
+    const from = house.upstream.received.length;
+    expect(await house.ask({ model: 'one', ...body })).toEqual(
+      refused(400, {
+        message: `/chat/completions: The parameter '${param}' cannot be honoured: ${why}.`,
+        type: 'invalid_request_error',
+        param,
+      }),
+    );
+    const message = await house.ask({ model: 'claude', max_tokens: 5, ...body }, {}, '/v1/messages');
+    expect(message).toEqual({
+      status: 400,
+      tries: {},
+      body: {
+        type: 'error',
+        error: {
+          type: 'invalid_request_error',
+          message: `/messages: The parameter '${param}' cannot be honoured: ${why}.`,
+        },
+      },
+    });
+    expect(house.asked(from)).toEqual([]);
+  });
+
+  it('is no reason to refuse who asks for nothing', async () => {
+    const nothing = { guardrails: [], mock_testing_fallbacks: false, api_key: null, tags: null, fallbacks: [] };
+    expect(said(await house.ask({ model: 'one', ...nothing }))).toBe('I am one-up');
+  });
+
+  it('no member that speaks to the gateway reaches an upstream, whatever is asked', async () => {
+    const harmless: Readonly<Record<string, unknown>> = {
+      litellm_metadata: { a: 1 },
+      tags: ['a'],
+      guardrails: [],
+      include_guardrail_response: true,
+      fallbacks: ['spare'],
+      context_window_fallback_dict: { one: 'spare' },
+      disable_fallbacks: true,
+      num_retries: 1,
+      timeout: 9,
+      stream_timeout: 9,
+      cache: { 'no-cache': true },
+      caching: true,
+      mock_response: null,
+      mock_testing_fallbacks: false,
+      mock_testing_context_fallbacks: false,
+      mock_testing_content_policy_fallbacks: false,
+      api_key: null,
+      api_base: null,
+      drop_params: true,
+    };
+    expect(Object.keys(harmless).toSorted()).toEqual(GATEWAY_FIELDS.toSorted());
+    expect((await house.ask({ model: 'one', ...harmless })).body).toEqual({ ...completionOf('one-up'), model: 'one' });
+    expect(lastBody()).toEqual({ model: 'one-up', messages: MESSAGES });
+    await house.ask({ model: 'claude', max_tokens: 5, ...harmless }, {}, '/v1/messages');
+    expect(lastBody()).toEqual({ model: 'claude-up', messages: MESSAGES, max_tokens: 5 });
+  });
+});
