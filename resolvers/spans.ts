@@ -1,17 +1,34 @@
 import { visibilityOf } from '../src/domain/caller.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import type { SpanHead } from '../src/domain/traces/span.ts';
+import { type SpanErrorPage, spanErrorPage } from '../src/domain/traces/span-error.ts';
 import type { TraceKey } from '../src/domain/traces/store.ts';
 import type { TraceSummary } from '../src/domain/traces/trace.ts';
 import { traceReader } from './access.ts';
 import { callerOf, operation } from './operation.ts';
 import type { Scope } from './scope.ts';
-import { type TraceUpdate, watchTraces } from './traces.ts';
+import { getSpan, type TraceAddress, type TraceUpdate, watchTraces } from './traces.ts';
 
 /** Spans of one update; more come in several. */
 const UPDATE_SPANS = 500;
 const TRACE_ID = /^[0-9a-f]{32}$/;
 const UPDATE_ID = /^\d{1,15}$/;
+
+/**
+ * What a span says went wrong, as far as it is kept, in parts of bearable length; empty for one that says nothing. Throws
+ * NotFound, InvalidInput for a cursor that is none, and Conflict for one of another text.
+ */
+export const getSpanError = operation({
+  name: 'getSpanError',
+  access: traceReader,
+  async run(
+    scope: Scope,
+    { cursor, ...address }: TraceAddress & { readonly spanId: string; readonly cursor: string | null },
+  ): Promise<SpanErrorPage & { readonly spanId: string }> {
+    const { spanId, error } = await getSpan(scope, address);
+    return { spanId, ...spanErrorPage(error ?? '', cursor) };
+  },
+});
 
 /** Spans of a trace that its reader was not told of before, by start. */
 export interface SpanUpdate {

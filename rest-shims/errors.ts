@@ -164,8 +164,21 @@ export function renderError(
   const brokenParameters = error instanceof InvalidInput && error.issues.length > 0;
   const envelope =
     surface === 'proxy' || error instanceof Unauthenticated || (surface === 'management' && !brokenParameters);
-  const value = envelope ? { error: proxyError(status, error) } : { detail: detailOf(error) };
+  const detail = surface === 'traces' ? readFailureOf(error) : detailOf(error);
+  const value = envelope ? { error: proxyError(status, error) } : { detail };
   return { status, headers, contentType: 'application/json', body: Buffer.from(JSON.stringify(value)) };
+}
+
+/** What later generations of the trace wire name by a code; what the documented one has keeps its plain text. */
+const READ_FAILURES: Partial<Record<ErrorCode, string>> = {
+  CONFLICT: 'trace_changed',
+  TOO_LARGE: 'too_large',
+  UNAVAILABLE: 'unavailable',
+};
+
+function readFailureOf(error: DomainError | null): unknown {
+  const code = error === null ? undefined : READ_FAILURES[error.code];
+  return code === undefined ? detailOf(error) : { code, message: error?.message };
 }
 
 /** The FastAPI form: a text, or the list of broken parameters. */

@@ -1,4 +1,5 @@
 import type { Scope } from '../resolvers/scope.ts';
+import { getSpanError } from '../resolvers/spans.ts';
 import { getSpan, getTrace, ingestTraces, listTraces, type ReadTrace, type TracePage } from '../resolvers/traces.ts';
 import { integerFrom } from '../src/domain/catalog/numbers.ts';
 import { InvalidInput, type Issue } from '../src/domain/errors.ts';
@@ -30,6 +31,7 @@ async function ingest(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
 
 const readListQuery = query({ start_ms: text, end_ms: text, cursor: text });
 const readTraceQuery = query({ trace_ref: text });
+const readErrorPage = query({ cursor: textUpTo(MAX_CURSOR_LENGTH) });
 const readSpanPage = query({
   cursor: textUpTo(MAX_CURSOR_LENGTH),
   page_size: integer({ least: 1, most: MAX_PAGE_SPANS, otherwise: 0 }),
@@ -72,6 +74,8 @@ const addressOf = ({ params, search }: HttpRequest) => ({
   traceId: params['trace_id'] ?? '',
   traceRef: readTraceQuery(search).trace_ref,
 });
+
+const spanOf = (request: HttpRequest) => ({ ...addressOf(request), spanId: request.params['span_id'] ?? '' });
 
 function parseTrace(request: HttpRequest): Parameters<typeof getTrace>[1] {
   const { cursor, page_size: pageSize } = readSpanPage(request.search);
@@ -234,8 +238,18 @@ export const traceRoutes: readonly RouteRow[] = [
     name: 'traces.span',
     paths: ['/v1/traces/:trace_id/spans/:span_id'],
     answers: [200, 401, 404],
-    parse: (request) => ({ ...addressOf(request), spanId: request.params['span_id'] ?? '' }),
+    parse: spanOf,
     run: getSpan,
     render: (span) => json(spanDetailJson(span)),
+  }),
+  route({
+    ...reads,
+    name: 'traces.error',
+    paths: ['/v1/traces/:trace_id/spans/:span_id/error'],
+    answers: [200, 400, 401, 404, 409, 422],
+    parse: (request) => ({ ...spanOf(request), cursor: readErrorPage(request.search).cursor || null }),
+    run: getSpanError,
+    render: ({ spanId, message, totalCharacters, nextCursor }) =>
+      json({ span_id: spanId, message, total_chars: totalCharacters, next_cursor: nextCursor }),
   }),
 ];

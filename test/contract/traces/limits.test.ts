@@ -120,7 +120,13 @@ describe('an export that asks too much', () => {
   it.each([
     ['zero ids', { traceId: '0'.repeat(32) }, 'trace_id must be 16 bytes, not all zero'],
     ['a zero parent', { parentSpanId: '0'.repeat(16) }, 'parent_span_id must be empty or 8 bytes, not all zero'],
+    ['short ids', { spanId: '1'.repeat(14) }, 'span_id must be 8 bytes, not all zero'],
     ['reversed times', { endTimeUnixNano: '1' }, 'end time must not be before start time'],
+    [
+      'a link to nowhere',
+      { links: [{ traceId: '1'.repeat(32), spanId: '0'.repeat(16) }] },
+      'a link has an invalid trace_id or span_id',
+    ],
     [
       'a time past 2^63',
       { endTimeUnixNano: '9223372036854775808' },

@@ -82,7 +82,12 @@ describe('the spans of a trace, page by page', () => {
     await send(app, otlpExport(otlpSpan('6', 6, 1, {}, { parentSpanId: '9'.repeat(16) })));
     expect(await read(`/v1/traces/${TRACE_ID}?cursor=${cursor}`)).toEqual([
       409,
-      { detail: 'The trace has changed since this cursor was given. Read it from its start.' },
+      {
+        detail: {
+          code: 'trace_changed',
+          message: 'The trace has changed since this cursor was given. Read it from its start.',
+        },
+      },
     ]);
   });
 });

@@ -98,6 +98,7 @@ describe('401', () => {
     ['traces.list 401', '/v1/traces'],
     ['traces.get 401', `/v1/traces/${TRACE_ID}`],
     ['traces.span 401', `/v1/traces/${TRACE_ID}/spans/${'a'.repeat(16)}`],
+    ['traces.error 401', `/v1/traces/${TRACE_ID}/spans/${'a'.repeat(16)}/error`],
   ])('%s', async (_what, path) => {
     expect(await answered(fetch(`${app.url}${path}`))).toEqual([
       401,
@@ -140,6 +141,11 @@ describe('404', () => {
       `Span ${'f'.repeat(16)} not found`,
     ],
     ['traces.span 404: an id that cannot be', `/v1/traces/${TRACE_ID}/spans/x`, 'Span x not found'],
+    [
+      'traces.error 404: an unknown span',
+      `/v1/traces/${TRACE_ID}/spans/${'f'.repeat(16)}/error`,
+      `Span ${'f'.repeat(16)} not found`,
+    ],
   ])('%s', async (_what, path, detail) => {
     expect(await get(path)).toEqual([404, { detail }]);
   });
@@ -162,10 +168,11 @@ describe('404', () => {
     ];
     for (const [key, id] of unseen) {
       expect(await get(`/v1/traces/${id}`, as(key))).toEqual([404, { detail: `Trace ${id} not found` }]);
-      expect(await get(`/v1/traces/${id}/spans/${'1'.repeat(16)}`, as(key))).toEqual([
-        404,
-        { detail: `Span ${'1'.repeat(16)} not found` },
-      ]);
+      for (const what of ['', '/error'])
+        expect(await get(`/v1/traces/${id}/spans/${'1'.repeat(16)}${what}`, as(key))).toEqual([
+          404,
+          { detail: `Span ${'1'.repeat(16)} not found` },
+        ]);
     }
   });
 });
@@ -174,8 +181,12 @@ describe('traces.ingest 413', () => {
   const limit = DEFAULT_OTLP_LIMITS.bodyBytes;
 
   it('a body over 16 MiB', async () => {
-    const [status, type] = await answeredBytes(sendBytes(app, new Uint8Array(limit + 1), PROTOBUF));
-    expect([status, type]).toEqual([413, 'application/x-protobuf']);
+    const message = 'Request size is too large. Request size is 16 MB. Max size is 16 MB';
+    expect(await answeredBytes(sendBytes(app, new Uint8Array(limit + 1), PROTOBUF))).toEqual([
+      413,
+      'application/x-protobuf',
+      asProtobuf(message),
+    ]);
   });
 
   it('a small body that inflates past 16 MiB', async () => {

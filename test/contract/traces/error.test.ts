@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+import { answered, as, makeKey, otlpExport, otlpSpan, send, TRACE_ID } from './trace-client.ts';
+
+/** Of two bytes each, so that parts are counted in characters. */
+const LONG = 'äöü'.repeat(10_900);
+const PART = 16_384;
+
+let app: TestApp;
+let key: string;
+beforeAll(async () => {
+  app = await startApp();
+  key = await makeKey(app);
+  const failed = (message: string) => ({ status: { code: 2, message } });
+  const spans = [
+    otlpSpan('1', 0, 1, {}, failed(LONG)),
+    otlpSpan('2', 0, 1, {}, failed('no such order')),
+    otlpSpan('3', 0, 1),
+    otlpSpan('4', 0, 1, {}, failed('x'.repeat(70_000))),
+  ];
+  await send(app, otlpExport(...spans), as(key));
+});
+afterAll(() => app.stop());
+
+const read = (digit: string, query = '') =>
+  answered(app.call('GET', `/v1/traces/${TRACE_ID}/spans/${digit.repeat(16)}/error?${query}`, undefined, as(key)));
+const cursorOf = (state: unknown): string => Buffer.from(JSON.stringify(state)).toString('base64url');
+
+describe('traces.error 200', () => {
+  it('is what a span says went wrong, or nothing', async () => {
+    const whole = (digit: string, message: string) => [
+      200,
+      { span_id: digit.repeat(16), message, total_chars: message.length, next_cursor: null },
+    ];
+    expect([await read('2'), await read('3', 'cursor=')]).toEqual([whole('2', 'no such order'), whole('3', '')]);
+  });
+
+  it('a long one comes in parts', async () => {
+    const [status, first] = await read('1');
+    expect([status, first]).toEqual([
+      200,
+      {
+        span_id: '1'.repeat(16),
+        message: LONG.slice(0, PART),
+        total_chars: LONG.length,
+        next_cursor: expect.stringMatching(/^[\w-]+$/),
+      },
+    ]);
+    const { next_cursor: cursor } = first as { next_cursor: string };
+    expect(await read('1', `cursor=${cursor}`)).toEqual([
+      200,
+      { span_id: '1'.repeat(16), message: LONG.slice(PART), total_chars: LONG.length, next_cursor: null },
+    ]);
+  });
+
+  it('one longer than is kept ends in how much is gone', async () => {
+    let [cursor, message, parts] = ['', '', 0];
+    do {
+      const [, body] = await read('4', `cursor=${cursor}`);
+      const part = body as { message: string; next_cursor: string | null };
+      cursor = part.next_cursor ?? '';
+      message += part.message;
+      parts += 1;
+    } while (cursor !== '');
+    expect([message, parts]).toEqual([`${'x'.repeat(65_536)}…[truncated 4464 bytes]`, 5]);
+  });
+});
+
+it.each(['nonsense', cursorOf(7), cursorOf([1]), cursorOf([0, LONG.length]), cursorOf([LONG.length, LONG.length])])(
+  'traces.error 400: the cursor %s',
+  async (cursor) => {
+    expect(await read('1', `cursor=${cursor}`)).toEqual([400, { detail: 'Invalid cursor.' }]);
+  },
+);
+
+it('traces.error 409: a cursor of another text', async () => {
+  expect(await read('1', `cursor=${cursorOf([1, LONG.length + 1])}`)).toEqual([
+    409,
+    {
+      detail: {
+        code: 'trace_changed',
+        message: 'The span has changed since this cursor was given. Read it from its start.',
+      },
+    },
+  ]);
+});
+
+it('traces.error 422: a cursor longer than any of ours', async () => {
+  const cursor = 'x'.repeat(513);
+  expect(await read('1', `cursor=${cursor}`)).toEqual([
+    422,
+    {
+      detail: [
+        {
+          type: 'string_too_long',
+          loc: ['query', 'cursor'],
+          msg: 'String should have at most 512 characters',
+          input: cursor,
+          ctx: { max_length: 512 },
+        },
+      ],
+    },
+  ]);
+});
