@@ -1,5 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import {
+  BudgetExceeded,
+  type BudgetToldAs,
   type DomainError,
   type ErrorCode,
   Forbidden,
@@ -113,6 +115,9 @@ const VALIDATES = new Set<Surface>(['catalog', 'management', 'traces']);
 /** An upstream that did not answer in time; the OpenAI SDKs retry on it. */
 const UPSTREAM_TIMED_OUT = 408;
 
+/** An exhausted allowance is not a rate: told as one, every client retries a call that cannot succeed. */
+const BUDGET_STATUSES: Record<BudgetToldAs, number> = { unprocessable: 422, rate: 429, bad_request: 400 };
+
 /** What a caller learns of a bug: nothing. The log has the rest, under the request id. */
 const INTERNAL_MESSAGE = 'Internal server error';
 const INTERNAL_TYPE = 'internal_server_error';
@@ -127,8 +132,7 @@ export function statusOf(surface: Surface, error: DomainError | null): number {
   // The reference answers an unknown model with 400, not 404: clients match it.
   if ((surface === 'proxy' || surface === 'anthropic') && error instanceof NotFound && error.kind === 'model')
     return MODEL_CALLS.INVALID_INPUT;
-  // An exhausted allowance is not a rate: a 429 would make every client retry a call that cannot succeed.
-  if (error instanceof LimitExceeded && error.limit === 'budget') return STATUSES.traces.INVALID_INPUT;
+  if (error instanceof BudgetExceeded) return BUDGET_STATUSES[error.toldAs];
   // Only broken parameters are a validation answer there; a rule broken otherwise is a plain bad request.
   if (error instanceof InvalidInput && VALIDATES.has(surface) && error.issues.length === 0) return 400;
   return STATUSES[surface][error.code];

@@ -146,6 +146,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     ids: randomIds,
     pause,
     capturePrompts: settings.capturePrompts,
+    budgetToldAs: settings.budgetToldAs,
     clientCredentials: settings.clientCredentials,
     tellsTries: settings.routerDebugInErrors,
     checksFallbackBudgets: settings.enforceFallbackBudget,
@@ -244,7 +245,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     response.on('error', edgeFailed);
     return void serveRest(request, response);
   };
-  const server = createEdge(serveEdge, { hotPaths: HOT_PATHS, upgrades });
+  const server = createEdge(serveEdge, { hotPaths: HOT_PATHS, upgrades, keyHeader: settings.keyHeader });
   const brokeOff = notHttp(log);
   server.on('connection', (socket) => socket.on('error', brokeOff));
   const inFlight = countInFlight(server);

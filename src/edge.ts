@@ -33,6 +33,8 @@ interface EdgeOptions {
   readonly limits?: EdgeLimits;
   readonly hotPaths?: ReadonlySet<string>;
   readonly upgrades?: Upgrades;
+  /** The header that carries the caller's key in the place of `Authorization`, in lower case; null or absent for that. */
+  readonly keyHeader?: string | null;
 }
 
 /**
@@ -41,14 +43,23 @@ interface EdgeOptions {
  */
 export function createEdge(
   serve: RequestListener,
-  { limits = LIMITS, hotPaths = new Set(), upgrades }: EdgeOptions = {},
+  { limits = LIMITS, hotPaths = new Set(), upgrades, keyHeader = null }: EdgeOptions = {},
 ): Server {
+  /** Behind the edge a key is looked for in one place, whatever it is called before it. */
+  function moveKey(request: IncomingMessage): void {
+    if (keyHeader === null) return;
+    const { authorization: _theirs, [keyHeader]: key, ...headers } = request.headers;
+    const isOne = typeof key === 'string' && key !== '';
+    Object.assign(request, { headers: isOne ? { ...headers, authorization: key } : headers });
+  }
   function shouldUpgradeCallback(request: IncomingMessage): boolean {
     request.url = originForm(request.url ?? '/');
+    if (upgrades?.wants(request) === true) moveKey(request);
     return upgrades?.wants(request) ?? false;
   }
   const server = createServer({ ...limits, shouldUpgradeCallback }, (request, response) => {
     request.url = originForm(request.url ?? '/');
+    moveKey(request);
     serve(request, response);
   });
   if (upgrades !== undefined)

@@ -144,6 +144,19 @@ export class LimitExceeded extends Refusal {
   }
 }
 
+/** How a budget that is used up is told: as a call that makes no sense now, as a rate, or as a request that is wrong. */
+export type BudgetToldAs = 'unprocessable' | 'rate' | 'bad_request';
+
+/** A budget is used up: unlike with a rate, trying again does not help. */
+export class BudgetExceeded extends LimitExceeded {
+  readonly toldAs: BudgetToldAs;
+  constructor(message: string, toldAs: BudgetToldAs) {
+    super(message, 'budget');
+    this.name = 'BudgetExceeded';
+    this.toldAs = toldAs;
+  }
+}
+
 /** A guardrail refused the request. */
 export class Rejected extends DomainError {
   readonly code = 'REJECTED';

@@ -1,4 +1,4 @@
-import { LimitExceeded } from '../domain/errors.ts';
+import { BudgetExceeded, type BudgetToldAs } from '../domain/errors.ts';
 import type { VirtualKey } from '../domain/keys/virtual-key.ts';
 import { addUsd, type Usd, usdText } from '../domain/money.ts';
 import type { SpendStore } from '../domain/spend/spend-row.ts';
@@ -20,7 +20,11 @@ export interface Ledger {
 }
 
 /** Spend is read from the store once per key and counted in memory from then on, exactly. */
-export function createLedger(store: Pick<SpendStore, 'totalOf'>, limit = KEYS_LIMIT): Ledger {
+export function createLedger(
+  store: Pick<SpendStore, 'totalOf'>,
+  budgetToldAs: BudgetToldAs = 'unprocessable',
+  { limit = KEYS_LIMIT }: { readonly limit?: number } = {},
+): Ledger {
   const totals = new Map<string, Usd>();
   const loading = new Map<string, Promise<void>>();
   /** Costs that came while a key's total was being read. */
@@ -40,9 +44,9 @@ export function createLedger(store: Pick<SpendStore, 'totalOf'>, limit = KEYS_LI
 
   function assertWithin(key: VirtualKey, allowance: Usd, spent: Usd): void {
     if (spent < allowance) return;
-    throw new LimitExceeded(
+    throw new BudgetExceeded(
       `Budget has been exceeded! Key=${key.alias ?? 'None'} (${key.name}) Current cost: ${amount(spent)}, Max budget: ${amount(allowance)}`,
-      'budget',
+      budgetToldAs,
     );
   }
 

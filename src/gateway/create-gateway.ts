@@ -5,7 +5,7 @@ import type { ModelRequest } from '../domain/chat/chat.ts';
 import { withClientCredentials } from '../domain/deployments/client-credentials.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { Clock, Ids } from '../domain/clock.ts';
-import { DomainError } from '../domain/errors.ts';
+import { type BudgetToldAs, DomainError } from '../domain/errors.ts';
 import { assertMayCall } from '../domain/keys/virtual-key.ts';
 import type { SpendStore } from '../domain/spend/spend-row.ts';
 import { MAX_VALUE_BYTES } from '../domain/traces/truncate.ts';
@@ -34,6 +34,8 @@ export interface GatewayOptions {
   readonly pause: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   /** Whether prompts and answers are kept on the span of a call. */
   readonly capturePrompts: boolean;
+  /** How callers are told that their allowance is used up. */
+  readonly budgetToldAs: BudgetToldAs;
   /** Whether callers may bring keys and addresses of their own, to every deployment. */
   readonly clientCredentials: boolean;
   /** Whether failures tell which other models were tried, and how often. */
@@ -46,7 +48,7 @@ export interface GatewayOptions {
 export function createGateway(options: GatewayOptions): Gateway & ObjectGateway & TokenGateway & ProbeGateway {
   const { deployments, catalog, capturePrompts } = options;
   const routeOf = createRouter(deployments, options.providers);
-  const ledger = createLedger(options.spend);
+  const ledger = createLedger(options.spend, options.budgetToldAs);
   const health = watchHealth(options.clock);
   const tools: CallTools = {
     recorder: options.recorder,

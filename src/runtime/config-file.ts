@@ -3,6 +3,7 @@ import { LineCounter, parseDocument, type Document } from 'yaml';
 import { z } from 'zod';
 import { type Deployment, PROVIDER_NAMES } from '../domain/chat/provider.ts';
 import { vendorOf } from '../domain/chat/vendors.ts';
+import type { BudgetToldAs } from '../domain/errors.ts';
 import { rateFrom } from '../domain/money.ts';
 import { Secret } from '../domain/secret.ts';
 import type { FileLimits } from '../domain/upstream-objects/file-limits.ts';
@@ -83,6 +84,11 @@ const generalSettings = z.looseObject({
   max_file_size_mb: z.number().positive().optional(),
   max_batch_file_size_mb: z.number().positive().optional(),
   store_prompts_in_spend_logs: z.boolean().optional(),
+  litellm_key_header_name: z
+    .string()
+    .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'is not the name of a header')
+    .transform((name) => name.toLowerCase())
+    .optional(),
   allow_client_side_credentials: z.boolean().optional(),
   enforce_fallback_budget: z.boolean().optional(),
   disable_responses_id_security: z.boolean().optional(),
@@ -104,8 +110,16 @@ const generalSettings = z.looseObject({
   otlp_protocol: z.string().optional(),
 });
 
+/** What the reference names by its statuses. */
+const BUDGET_FORMS: ReadonlyMap<number | null, BudgetToldAs> = new Map([
+  [422, 'unprocessable'],
+  [429, 'rate'],
+  [400, 'bad_request'],
+]);
+
 const litellmSettings = z.looseObject({
   drop_params: z.boolean().optional(),
+  budget_exceeded_status_code: z.literal([422, 429, 400]).optional(),
   expose_router_debug_in_errors: z.boolean().optional(),
   /** Read for `otel` alone; who else is called is not ours. */
   callbacks: z.unknown().optional(),
@@ -141,6 +155,8 @@ export interface FileSettings {
   readonly retentionDays: number | null;
   readonly traceStore: TraceStoreSection;
   readonly capturePrompts: boolean | null;
+  readonly budgetToldAs: BudgetToldAs | null;
+  readonly keyHeader: string | null;
   readonly clientCredentials: boolean | null;
   readonly routerDebugInErrors: boolean | null;
   readonly enforceFallbackBudget: boolean | null;
@@ -230,6 +246,8 @@ export function readConfigFile(file: string, env: NodeJS.ProcessEnv): FileSettin
     traceStore: traceStoreIn(general?.tracing?.store),
     trustedProxies: general?.trusted_proxies ?? null,
     capturePrompts: general?.store_prompts_in_spend_logs ?? null,
+    budgetToldAs: BUDGET_FORMS.get(shared?.budget_exceeded_status_code ?? null) ?? null,
+    keyHeader: general?.litellm_key_header_name ?? null,
     clientCredentials: general?.allow_client_side_credentials ?? null,
     routerDebugInErrors: shared?.expose_router_debug_in_errors ?? null,
     enforceFallbackBudget: general?.enforce_fallback_budget ?? null,

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Deployment } from '../domain/chat/provider.ts';
+import type { BudgetToldAs } from '../domain/errors.ts';
 import type { KeySmith } from '../domain/keys/virtual-key.ts';
 import { Secret } from '../domain/secret.ts';
 import type { FileLimits } from '../domain/upstream-objects/file-limits.ts';
@@ -49,6 +50,10 @@ export interface Settings {
   readonly fileLimits: FileLimits;
   /** Keeps prompts and answers on the gateway's own spans. */
   readonly capturePrompts: boolean;
+  /** How callers are told that their allowance is used up. */
+  readonly budgetToldAs: BudgetToldAs;
+  /** The header that carries the key in the place of `Authorization`; null for that. */
+  readonly keyHeader: string | null;
   /** Callers may bring keys and addresses of their own, to every deployment. */
   readonly clientCredentials: boolean;
   /** Failures tell which other models were tried. */
@@ -111,6 +116,8 @@ const SILENT_FILE: FileSettings = {
   traceStore: { type: null, url: null, database: null },
   trustedProxies: null,
   capturePrompts: null,
+  budgetToldAs: null,
+  keyHeader: null,
   clientCredentials: null,
   routerDebugInErrors: null,
   enforceFallbackBudget: null,
@@ -226,6 +233,8 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, sm
     upstreamSilenceSeconds: file.upstreamSilenceSeconds ?? DEFAULT_SILENCE_SECONDS,
     fileLimits: file.fileLimits,
     capturePrompts: file.capturePrompts ?? false,
+    budgetToldAs: file.budgetToldAs ?? 'unprocessable',
+    keyHeader: file.keyHeader,
     clientCredentials: file.clientCredentials ?? false,
     routerDebugInErrors: file.routerDebugInErrors ?? true,
     enforceFallbackBudget: file.enforceFallbackBudget ?? true,

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { LimitExceeded, NotFound, UpstreamFailed } from '../../src/domain/errors.ts';
+import { BudgetExceeded, NotFound, UpstreamFailed } from '../../src/domain/errors.ts';
 import type { ChatDelta } from '../../src/domain/chat/chat.ts';
 import type { Gateway } from '../../src/gateway/gateway.ts';
 import { ChatDocument, type ChatInput, GenerateKeyDocument } from './generated/graphql.ts';
@@ -66,7 +66,7 @@ describe('chat', () => {
 
   it.each([
     ['an unknown model', new NotFound('model', 'nope', 'No such model.'), 'NotFoundError'],
-    ['a used-up budget', new LimitExceeded('Budget has been exceeded!', 'budget'), 'LimitExceededError'],
+    ['a used-up budget', new BudgetExceeded('Budget has been exceeded!', 'unprocessable'), 'LimitExceededError'],
     [
       'a failing upstream',
       new UpstreamFailed('Overloaded.', { provider: 'openai', upstreamStatus: 529 }),

@@ -7,6 +7,7 @@ import { json, type RouteRow } from '../../../rest-shims/route.ts';
 import { createRouter, type RequestFailure } from '../../../rest-shims/router.ts';
 import {
   Forbidden,
+  BudgetExceeded,
   LimitExceeded,
   NotFound,
   Unauthenticated,
@@ -56,7 +57,7 @@ const rows: readonly RouteRow[] = [
         case 'missing':
           throw new NotFound('thing', 'x');
         case 'budget':
-          throw new LimitExceeded('Budget has been exceeded!', 'budget');
+          throw new BudgetExceeded('Budget has been exceeded!', 'unprocessable');
         case 'rate':
           throw new LimitExceeded('Rate limit exceeded', 'requests', 60);
         case 'slow':

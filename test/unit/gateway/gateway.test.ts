@@ -3,7 +3,7 @@ import { bytesOf } from '../../../src/domain/bytes.ts';
 import type { Caller } from '../../../src/domain/caller.ts';
 import type { ChatDelta, Exchange, Outcome, ModelRequest } from '../../../src/domain/chat/chat.ts';
 import { failedCallOf } from '../../../src/domain/chat/failed-call.ts';
-import { Forbidden, LimitExceeded, NotFound, UpstreamFailed } from '../../../src/domain/errors.ts';
+import { BudgetExceeded, Forbidden, LimitExceeded, NotFound, UpstreamFailed } from '../../../src/domain/errors.ts';
 import { type Usd, usdFrom } from '../../../src/domain/money.ts';
 import { createGateway, type GatewayOptions } from '../../../src/gateway/create-gateway.ts';
 import type { CallRecord } from '../../../src/domain/calls/call-record.ts';
@@ -62,6 +62,7 @@ function aGateway(
     },
     capturePrompts: false,
     pause: async () => {},
+    budgetToldAs: 'unprocessable',
     clientCredentials: false,
     tellsTries: true,
     checksFallbackBudgets: true,
@@ -273,9 +274,9 @@ describe('a call that is not admitted', () => {
     await call();
     await call();
     await expect(call()).rejects.toEqual(
-      new LimitExceeded(
+      new BudgetExceeded(
         'Budget has been exceeded! Key=thrifty (sk-...1234) Current cost: 5.5, Max budget: 5.0',
-        'budget',
+        'unprocessable',
       ),
     );
     expect(reads).toBe(1);

@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+
+let app: TestApp;
+
+beforeAll(async () => {
+  app = await startApp({ config: { general_settings: { litellm_key_header_name: 'X-Our-Key' } } });
+});
+
+afterAll(() => app.stop());
+
+const CHAT = JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'x' }] });
+
+/** The answer to a request with these headers and no others of a key. */
+async function ask(path: string, headers: Record<string, string>) {
+  const body = path === '/graphql' ? JSON.stringify({ query: '{ traces { nodes { traceId } } }' }) : CHAT;
+  const post = path === '/v1/models' ? {} : { method: 'POST', body };
+  const response = await fetch(`${app.url}${path}`, {
+    ...post,
+    headers: { 'content-type': 'application/json', ...headers },
+  });
+  return {
+    status: response.status,
+    body: (await response.json()) as { error?: object; data?: object; errors?: object },
+  };
+}
+
+const MISSING = {
+  status: 401,
+  body: {
+    error: {
+      message:
+        'Authentication Error, No api key passed in. Send it as `Authorization: Bearer sk-...`: the `Bearer ` prefix is needed.',
+      type: 'auth_error',
+      param: 'None',
+      code: '401',
+    },
+  },
+};
+
+describe('litellm_key_header_name', () => {
+  // The first of these is served by the hot lane, the second by Node, the third by the graph.
+  it.each(['/v1/chat/completions', '/v1/models', '/graphql'])('names the header of the key (%s)', async (path) => {
+    const bearer = `Bearer ${app.adminKey}`;
+    const answer = await ask(path, { 'x-our-key': bearer, authorization: 'Bearer for-somebody-else' });
+    expect(answer.status).toBe(200);
+    expect(answer.body.errors).toBeUndefined();
+  });
+
+  it.each(['/v1/chat/completions', '/v1/models'])('401: Authorization is no key then (%s)', async (path) => {
+    expect(await ask(path, { authorization: `Bearer ${app.adminKey}` })).toEqual(MISSING);
+    expect(await ask(path, { 'x-our-key': '' })).toEqual(MISSING);
+    expect((await ask(path, { 'x-our-key': app.adminKey })).status).toBe(401);
+  });
+
+  it('the names that other clients have for it stay', async () => {
+    expect((await ask('/v1/chat/completions', { 'x-api-key': app.adminKey })).status).toBe(200);
+  });
+
+  it('holds for WebSockets', async () => {
+    const url = `${app.url.replace('http', 'ws')}/v1/realtime?model=demo`;
+    const refusal = (headers: Record<string, string>): Promise<number> =>
+      new Promise((resolve, reject) => {
+        const socket = new WebSocket(url, { headers });
+        socket.once('unexpected-response', (_request, response) => {
+          resolve(response.statusCode ?? 0);
+          response.destroy();
+        });
+        socket.once('open', () => reject(new Error('the demo model has no sessions')));
+        socket.once('error', () => {});
+      });
+    expect(await refusal({ 'x-our-key': `Bearer ${app.adminKey}` })).toBe(400);
+    expect(await refusal({ authorization: `Bearer ${app.adminKey}` })).toBe(401);
+  });
+});
+
+describe('budget_exceeded_status_code', () => {
+  const told = async (house: TestApp, path: string, key: string) => {
+    const body = { model: 'm', messages: [], max_tokens: 5 };
+    const response = await house.call('POST', path, body, { authorization: `Bearer ${key}` });
+    return { status: response.status, body: (await response.json()) as unknown };
+  };
+
+  it.each([
+    [422, 'invalid_request_error'],
+    [429, 'rate_limit_error'],
+    [400, 'invalid_request_error'],
+  ])('tells a used up allowance as %i', async (code, anthropicType) => {
+    const house = await startApp({
+      config: {
+        litellm_settings: { budget_exceeded_status_code: code },
+        model_list: [
+          { model_name: 'm', litellm_params: { model: 'openai/up', api_key: 'x', api_base: 'http://127.0.0.1:9' } },
+        ],
+      },
+    });
+    try {
+      const made = await house.call('POST', '/key/generate', { key_alias: 'poor', max_budget: 0 });
+      const { key } = (await made.json()) as { key: string };
+      const message = `Budget has been exceeded! Key=poor (sk-...${key.slice(-4)}) Current cost: 0.0, Max budget: 0.0`;
+      expect(await told(house, '/v1/chat/completions', key)).toEqual({
+        status: code,
+        body: { error: { message, type: 'budget_exceeded', param: null, code: String(code) } },
+      });
+      expect(await told(house, '/v1/messages', key)).toEqual({
+        status: code,
+        body: { type: 'error', error: { type: anthropicType, message } },
+      });
+    } finally {
+      await house.stop();
+    }
+  });
+});
