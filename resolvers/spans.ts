@@ -1,18 +1,65 @@
 import { visibilityOf } from '../src/domain/caller.ts';
-import { InvalidInput } from '../src/domain/errors.ts';
+import { InvalidInput, NotFound } from '../src/domain/errors.ts';
+import { spansOfParts } from '../src/domain/traces/assemble-trace.ts';
+import { isBehind, readSpanCursor } from '../src/domain/traces/span-cursor.ts';
 import type { SpanHead } from '../src/domain/traces/span.ts';
 import { type SpanErrorPage, spanErrorPage } from '../src/domain/traces/span-error.ts';
 import type { TraceKey } from '../src/domain/traces/store.ts';
-import type { TraceSummary } from '../src/domain/traces/trace.ts';
+import type { TraceIdentity, TraceSummary } from '../src/domain/traces/trace.ts';
 import { traceReader } from './access.ts';
 import { callerOf, operation } from './operation.ts';
 import type { Scope } from './scope.ts';
-import { getSpan, type TraceAddress, type TraceUpdate, watchTraces } from './traces.ts';
+import { getSpan, type TraceAddress, type TraceUpdate, visibleSummaries, watchTraces } from './traces.ts';
 
 /** Spans of one update; more come in several. */
 const UPDATE_SPANS = 500;
+/** Most spans of a page. */
+export const MOST_PAGE_SPANS = 500;
 const TRACE_ID = /^[0-9a-f]{32}$/;
 const UPDATE_ID = /^\d{1,15}$/;
+
+/** A page of the spans of a trace, and what its cursors need. */
+export interface SpanListPage {
+  readonly items: readonly SpanHead[];
+  readonly hasMore: boolean;
+  /** Spans of the whole trace. */
+  readonly spanCount: number;
+  /** What the trace is put together from. */
+  readonly within: readonly TraceIdentity[];
+}
+
+export interface SpanListQuery extends TraceAddress {
+  /** Of the span before the page; null for the start. */
+  readonly cursor: string | null;
+  /** 1 to 500. */
+  readonly limit: number;
+}
+
+/**
+ * Spans of a trace by start, some at a time: no more are read than are told. Throws NotFound, InvalidInput, and Conflict
+ * for a cursor from before the trace changed.
+ */
+export const listSpans = operation({
+  name: 'listSpans',
+  access: traceReader,
+  async run(scope: Scope, { cursor, limit, ...address }: SpanListQuery): Promise<SpanListPage> {
+    if (!Number.isInteger(limit) || limit < 1 || limit > MOST_PAGE_SPANS)
+      throw new InvalidInput(`A page holds 1 to ${MOST_PAGE_SPANS} spans.`);
+    const { traces } = scope.platform.stores;
+    const within = await visibleSummaries(scope, address);
+    const [summary, ...others] = within;
+    if (summary === undefined) throw new NotFound('Trace', address.traceId);
+    // Several traces under one id are one, which only shows when all of their spans are there.
+    const merged = others.length === 0 ? null : spansOfParts(within, await traces.listSpans(within));
+    const spanCount = merged?.length ?? summary.spanCount;
+    const behind = cursor === null ? null : readSpanCursor(cursor, spanCount);
+    const rest =
+      merged === null
+        ? await traces.listSpanPage(summary, behind, limit + 1)
+        : merged.filter((span) => behind === null || isBehind(span, behind));
+    return { items: rest.slice(0, limit), hasMore: rest.length > limit, spanCount, within };
+  },
+});
 
 /**
  * What a span says went wrong, as far as it is kept, in parts of bearable length; empty for one that says nothing. Throws

@@ -1,12 +1,14 @@
-import { type SpanUpdate, watchSpans } from '../resolvers/spans.ts';
+import { listSpans, MOST_PAGE_SPANS, type SpanListPage, type SpanUpdate, watchSpans } from '../resolvers/spans.ts';
 import { msBetween } from '../src/domain/traces/assemble-trace.ts';
 import { contentViewOf } from '../src/domain/traces/content-view.ts';
 import type { SpendRow } from '../src/domain/spend/spend-row.ts';
 import { usdText } from '../src/domain/money.ts';
 import { type Span, SPAN_KINDS, SPAN_STATUSES, SPAN_TYPES } from '../src/domain/traces/span.ts';
+import { spanCursorAt } from '../src/domain/traces/span-cursor.ts';
 import { tokenDetailsOf } from '../src/domain/traces/token-details.ts';
 import { isTruncated } from '../src/domain/traces/truncate.ts';
 import { builder } from './builder.ts';
+import type { Connection } from './paging.ts';
 import { SpanContentType } from './span-content.ts';
 import { type KnownOfSpan, SpanType, SpendRowType, UsageType } from './refs.ts';
 
@@ -113,6 +115,61 @@ export const SpanHeadType = builder.interfaceRef<KnownOfSpan>('SpanHead').implem
 });
 
 SpanType.implement({ description: 'A span of a trace, without what it carries.', interfaces: [SpanHeadType] });
+
+/** Spans of a page whose size was not asked for. */
+const PAGE_SPANS = 100;
+
+const SpanConnectionType = builder.connectionObject(
+  { type: SpanType, name: 'SpanConnection', description: 'One page of the spans of a trace, by start.' },
+  { name: 'SpanEdge', description: 'One span of a page.' },
+);
+
+function connectionOf({ items, hasMore, spanCount, within }: SpanListPage): Connection<KnownOfSpan> {
+  const edges = items.map((span) => ({
+    node: { ...span, within },
+    get cursor() {
+      return spanCursorAt(span, spanCount);
+    },
+  }));
+  return {
+    edges,
+    pageInfo: {
+      hasNextPage: hasMore,
+      hasPreviousPage: false,
+      get startCursor() {
+        return edges[0]?.cursor ?? null;
+      },
+      get endCursor() {
+        return edges.at(-1)?.cursor ?? null;
+      },
+    },
+  };
+}
+
+builder.queryField('spans', (t) =>
+  t.field({
+    type: SpanConnectionType,
+    nullable: true,
+    description:
+      'The spans of one trace by start, page by page; the hierarchy is in the parent ids. Fails with NOT_FOUND when there is no such trace the caller may see.',
+    complexity: ({ first }) => ({
+      field: 1,
+      multiplier: Math.max(0, Math.min(first ?? PAGE_SPANS, MOST_PAGE_SPANS)),
+    }),
+    args: {
+      traceId: t.arg.id({ required: true, description: 'The trace.' }),
+      ref: t.arg.id({ description: 'Its trace ref, when it came from a list: several keys may have sent one id.' }),
+      first: t.arg.int({ description: 'At most so many, 1 to 500; 100 when absent.' }),
+      after: t.arg.string({
+        description: 'Only what follows this cursor. Fails with CONFLICT when the trace has more spans since then.',
+      }),
+    },
+    resolve: async (_root, { traceId, ref, first, after }, { scope }) =>
+      connectionOf(
+        await listSpans(scope, { traceId, traceRef: ref ?? null, cursor: after ?? null, limit: first ?? PAGE_SPANS }),
+      ),
+  }),
+);
 
 const SpanUpdateType = builder.objectRef<SpanUpdate>('SpanUpdate').implement({
   description: 'Spans of a trace that its reader was not told of before.',

@@ -173,7 +173,8 @@ TraceType.implement({
         type: [SpanType],
         nullable: true,
         complexity: { field: 1, multiplier: LIST_COST },
-        description: 'Its spans by start; the hierarchy is in the parent ids. Null when they could not be read.',
+        description:
+          'All of its spans by start; the hierarchy is in the parent ids. The query `spans` has them page by page. Null when they could not be read.',
         resolve: async (trace, _args, { scope }) => {
           const within = partsOf(trace);
           return (await spansOf(trace, scope.loaders)).map((span): KnownOfSpan => ({ ...span, within }));

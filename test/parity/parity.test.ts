@@ -6,6 +6,7 @@ import {
   CreateCheckoutDocument,
   GenerateKeyDocument,
   SpanDocument,
+  SpanPageDocument,
   type SpanQuery,
   TraceDocument,
   TracesDocument,
@@ -136,6 +137,18 @@ describe('a trace', () => {
     );
     const behind = await doors.rest(`/v1/traces?cursor=${data.traces.pageInfo.endCursor}`);
     expect(behind).toEqual({ status: 200, body: { data: [], next_cursor: null } });
+  });
+
+  it('is read on from page to page of its spans by the cursor of either', async () => {
+    const idsIn = (body: Readonly<Record<string, unknown>>) =>
+      (body['spans'] as readonly { readonly span_id: string }[]).map((span) => span.span_id);
+    const first = await doors.rest(`/v1/traces/${TRACE_ID}?page_size=1`);
+    const after = String(first.body['next_cursor']);
+    const { spans } = (await doors.graph(SpanPageDocument, { traceId: TRACE_ID, first: 1, after })).data;
+    const last = await doors.rest(`/v1/traces/${TRACE_ID}?cursor=${spans?.pageInfo.endCursor}`);
+    expect([idsIn(first.body), spans?.nodes.map((span) => span.spanId), idsIn(last.body)]).toEqual(
+      ['a', 'b', 'c'].map((digit) => [digit.repeat(16)]),
+    );
   });
 
   it('carries the same in a span', async () => {

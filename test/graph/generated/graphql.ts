@@ -795,6 +795,16 @@ export type GenerateKeyMutation = { generateKey:
     | { __typename: 'InvalidInputError', code: ErrorCode, message: string }
    };
 
+export type SpanPageQueryVariables = Exact<{
+  traceId: string | number;
+  ref?: string | number | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type SpanPageQuery = { spans: { nodes: Array<{ spanId: string }>, edges: Array<{ cursor: string }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null };
+
 export type SpanUpdatesSubscriptionVariables = Exact<{
   traceId: string | number;
   after?: string | number | null | undefined;
@@ -1688,6 +1698,24 @@ export const GenerateKeyDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<GenerateKeyMutation, GenerateKeyMutationVariables>;
+export const SpanPageDocument = new TypedDocumentString(`
+    query SpanPage($traceId: ID!, $ref: ID, $first: Int, $after: String) {
+  spans(traceId: $traceId, ref: $ref, first: $first, after: $after) {
+    nodes {
+      spanId
+    }
+    edges {
+      cursor
+    }
+    pageInfo {
+      hasNextPage
+      hasPreviousPage
+      startCursor
+      endCursor
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<SpanPageQuery, SpanPageQueryVariables>;
 export const SpanUpdatesDocument = new TypedDocumentString(`
     subscription SpanUpdates($traceId: ID!, $after: ID) {
   spans(traceId: $traceId, after: $after) {
