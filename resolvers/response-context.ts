@@ -85,7 +85,7 @@ async function withoutReferences(scope: Scope, asked: readonly Item[]): Promise<
 
 /** That a request goes on from nothing, or nothing its caller may know of. */
 export const noPrevious = (id: string): InvalidInput =>
-  refused('previous_response_id', `Previous response with id '${id}' not found.`, 'not_found');
+  refused('previous_response_id', `Previous response with id '${id}' not found.`, 'previous_response_not_found');
 
 const refused = (member: string, message: string, rule = 'reference'): InvalidInput =>
   new InvalidInput(message, [{ path: ['body', member], rule, message }]);

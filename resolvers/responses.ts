@@ -30,20 +30,36 @@ export const createResponse = operation({
 });
 
 /** The same, without the rule of who may; `keep` is false for answers that nobody can come back to. */
-export async function askForResponse(
+export const askForResponse = async (
   scope: Scope,
   request: ModelRequest,
-  { keep }: { readonly keep: boolean },
-): Promise<GatewayCall> {
+  how: { readonly keep: boolean },
+): Promise<GatewayCall> => (await askWithItems(scope, request, how)).call;
+
+/** The call that asks for a response, and the items it asks with: its own, everything they refer to in its place. */
+export async function askWithItems(
+  scope: Scope,
+  request: ModelRequest,
+  {
+    keep,
+    from = null,
+  }: {
+    readonly keep: boolean;
+    /** The id of the response whose items stand in the request already; none when absent. */
+    readonly from?: string | null;
+  },
+): Promise<{ readonly call: GatewayCall; readonly items: readonly Item[] }> {
   const { request: sent, items, previousId } = await inItsPlace(scope, goingOnUpstream(scope, request));
-  const named = followUpOf(scope, previousId);
+  const named = followUpOf(scope, from ?? previousId);
   const isKept =
     keep &&
     request.endpoint === RESPONSES &&
     request.body['store'] !== false &&
     scope.platform.responses.keeper.mayKeep(request.bytes.length);
-  const followUp = isKept ? { ...named, keep: keepingOf(scope, named, items) } : named;
-  return await scope.platform.gateway.call(callerOf(scope), { ...sent, followUp }, scope.signal);
+  const kept = { id: named.ownId, previousId, items };
+  const followUp = isKept ? { ...named, keep: keepingOf(scope, kept) } : named;
+  const call = await scope.platform.gateway.call(callerOf(scope), { ...sent, followUp }, scope.signal);
+  return { call, items };
 }
 
 /** How the answer to this caller is named. */
@@ -63,28 +79,32 @@ function followUpOf(scope: Scope, previousId: string | null): FollowUp {
   };
 }
 
-/** How the answer to what was asked with these items is kept. */
-function keepingOf(scope: Scope, { ownId, previousId }: FollowUp, items: readonly Item[]): FollowUp['keep'] & {} {
+/** How the answer to what was asked with these items is kept. `previousId` is of what is kept, too. */
+function keepingOf(
+  scope: Scope,
+  { id, previousId, items }: Pick<KeptResponse, 'id' | 'previousId'> & { readonly items: readonly Item[] },
+): FollowUp['keep'] & {} {
   const owner = ownerOf(callerOf(scope));
   return (response) =>
     scope.platform.responses.keeper.keep({
-      id: ownId,
+      id,
       previousId,
       owner,
       createdAt: scope.platform.clock.now(),
-      input: listedItems(items, ownId),
+      input: listedItems(items, id),
       response,
     });
 }
 
 /** The request with what it goes on from in words its upstream knows, where an upstream keeps that. */
-function goingOnUpstream(scope: Scope, request: ModelRequest): ModelRequest {
+export function goingOnUpstream(scope: Scope, request: ModelRequest): ModelRequest {
   const previous = request.body['previous_response_id'];
   if (typeof previous !== 'string' || isOwnResponseId(previous)) return request;
   const kept = keptUpstream(scope, previous);
   if (kept !== null) {
-    const replaced = { previous_response_id: kept.upstreamId };
-    return { ...request, body: { ...request.body, ...replaced }, replaced, deploymentId: kept.deploymentId };
+    const named = { previous_response_id: kept.upstreamId };
+    const replaced = { ...request.replaced, ...named };
+    return { ...request, body: { ...request.body, ...named }, replaced, deploymentId: kept.deploymentId };
   }
   // An id of the upstream's own, where nobody minds who uses it.
   if (!scope.platform.responses.idSecurity) return request;

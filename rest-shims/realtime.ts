@@ -10,29 +10,20 @@ import { VERSION } from '../src/domain/version.ts';
 import { errorEvent } from '../src/wire/realtime/error-event.ts';
 import { readCredential, requireCredential } from './credential.ts';
 import { proxyError, statusOf } from './errors.ts';
+import { noUpgrade, offeredProtocols, type UpgradeRequest } from './handshake.ts';
 import { callFactsOf, headerText } from './model-call.ts';
 import type { RouteRow } from './route.ts';
 
 type RealtimeSession = Awaited<ReturnType<typeof openRealtime>>;
-
-/** A request that asks for a WebSocket. */
-interface UpgradeRequest {
-  /** Raw query text, without the question mark. */
-  readonly search: string;
-  readonly headers: IncomingHttpHeaders;
-}
 
 const MOST_MODEL_CHARACTERS = 512;
 /** The subprotocols by which browsers, that can set no headers, send a key and ask for a form of the events. */
 const KEY_PROTOCOL = 'openai-insecure-api-key.';
 const BETA_PROTOCOL = 'openai-beta.realtime-v1';
 const REALTIME_PROTOCOL = 'realtime';
-/** What RFC 6455 asks of a handshake. */
-const HANDSHAKE_KEY = /^[+/0-9A-Za-z]{22}==$/;
-const PROTOCOL = /^[!#$%&'*+\-.0-9A-Z^_`|a-z~]+$/;
 
 /** The realtime API, for both forms of the path that OpenAI's and Azure's clients know. */
-const realtimeRow: RouteRow = {
+export const realtimeRow: RouteRow = {
   name: 'realtime.connect',
   method: 'GET',
   paths: ['/v1/realtime', '/realtime', '/openai/v1/realtime', '/openai/realtime'],
@@ -43,29 +34,16 @@ const realtimeRow: RouteRow = {
   answers: [101, 400, 401, 403, 422, 429, 500, 503],
   bodyLimit: 0,
   handle() {
-    throw new InvalidInput('/realtime: This path is a WebSocket. Send `Connection: Upgrade` and `Upgrade: websocket`.');
+    throw noUpgrade('/realtime');
   },
 };
 
 export const realtimeRoutes: readonly RouteRow[] = [realtimeRow];
 
-/** Throws InvalidInput for a handshake that cannot be completed. */
-export function assertHandshake(method: string | undefined, headers: IncomingHttpHeaders): void {
-  const wrong =
-    (method !== 'GET' && 'the method must be GET') ||
-    (!HANDSHAKE_KEY.test(headers['sec-websocket-key'] ?? '') && 'Sec-WebSocket-Key is missing or not valid') ||
-    (headers['sec-websocket-version'] !== '13' && 'Sec-WebSocket-Version must be 13') ||
-    (!offered(headers).every((name) => PROTOCOL.test(name)) && 'Sec-WebSocket-Protocol is not valid');
-  if (wrong) throw new InvalidInput(`/realtime: This is no WebSocket handshake: ${wrong}.`);
-}
-
-const offered = (headers: IncomingHttpHeaders): readonly string[] =>
-  headers['sec-websocket-protocol']?.split(',').map((name) => name.trim()) ?? [];
-
 /** The key that came in a header, or as browsers send it. Throws Unauthenticated. */
 export function realtimeCredential(headers: IncomingHttpHeaders): Secret {
   const inHeader = readCredential(headers);
-  const asProtocol = offered(headers).find((name) => name.startsWith(KEY_PROTOCOL));
+  const asProtocol = offeredProtocols(headers).find((name) => name.startsWith(KEY_PROTOCOL));
   if (inHeader !== null || asProtocol === undefined) return new Secret(requireCredential(headers));
   const key = asProtocol.slice(KEY_PROTOCOL.length);
   if (key === '')
@@ -75,7 +53,7 @@ export function realtimeCredential(headers: IncomingHttpHeaders): Secret {
 
 /** The subprotocol to choose; never one that carries a key. Browsers want one to be chosen of those they offer. */
 export function chosenProtocol(headers: IncomingHttpHeaders): string | null {
-  const names = offered(headers);
+  const names = offeredProtocols(headers);
   return [REALTIME_PROTOCOL, BETA_PROTOCOL].find((name) => names.includes(name)) ?? null;
 }
 
@@ -102,7 +80,7 @@ function headersFor(headers: IncomingHttpHeaders): Record<string, string> {
   const kept: Record<string, string> = {};
   const beta = headers['openai-beta'];
   if (typeof beta === 'string') kept['openai-beta'] = beta;
-  else if (offered(headers).includes(BETA_PROTOCOL)) kept['openai-beta'] = 'realtime=v1';
+  else if (offeredProtocols(headers).includes(BETA_PROTOCOL)) kept['openai-beta'] = 'realtime=v1';
   const safety = headers['openai-safety-identifier'];
   if (typeof safety === 'string') kept['openai-safety-identifier'] = safety;
   return kept;

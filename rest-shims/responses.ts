@@ -114,8 +114,13 @@ async function shown(run: () => Promise<ResponseAnswer>, scope: Scope): Promise<
   }
 }
 
-const BASES = ['/v1/responses', '/responses', '/openai/v1/responses'] as const;
-const under = (tail: string): RouteRow['paths'] => [`${BASES[0]}${tail}`, `${BASES[1]}${tail}`, `${BASES[2]}${tail}`];
+/** Where clients look for the Responses API. */
+export const RESPONSE_PATHS = ['/v1/responses', '/responses', '/openai/v1/responses'] as const;
+const under = (tail: string): RouteRow['paths'] => [
+  `${RESPONSE_PATHS[0]}${tail}`,
+  `${RESPONSE_PATHS[1]}${tail}`,
+  `${RESPONSE_PATHS[2]}${tail}`,
+];
 
 function keptRow(
   facts: Pick<RouteRow, 'name' | 'method' | 'paths' | 'answers'>,
@@ -136,7 +141,7 @@ export const responseRoutes: readonly RouteRow[] = [
   {
     name: 'responses.create',
     method: 'POST',
-    paths: BASES,
+    paths: RESPONSE_PATHS,
     surface: 'proxy',
     category: 'llm',
     credential: 'required',

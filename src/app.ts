@@ -17,6 +17,7 @@ import { createGateway } from './gateway/create-gateway.ts';
 import { createKeyRing } from './gateway/create-key-ring.ts';
 import { gatewayPaidKeys } from './gateway/gateway-paid-keys.ts';
 import { paidKeysOf } from './gateway/paid-keys.ts';
+import { createResponseSessions } from './gateway/create-response-sessions.ts';
 import { createGraphQLDoor } from './graphql-door.ts';
 import { openStores } from './persistence/orm.ts';
 import { demoDeployment, createProviders } from './providers/providers.ts';
@@ -45,6 +46,7 @@ import { HOT_PATHS, restRoutes } from './routes.ts';
 import { createScopes } from './scopes.ts';
 import { openSpanExport, recordAndExport } from './span-export.ts';
 import { createTracePacker } from './trace-packer.ts';
+import { realtimeDoor, responsesDoor } from './upgrade-doors.ts';
 import { createUpgrades } from './upgrades.ts';
 
 /** The running house. */
@@ -218,12 +220,15 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     heartbeatMs: settings.streamHeartbeatSeconds * 1000,
   });
 
+  const responses = createResponseSessions(systemClock);
   const upgrades = createUpgrades({
     identify: keyRing.identify,
-    scopeFor: scopes.forUpgrade,
     sockets: webSocketServer,
-    realtime: gateway.realtime,
-    ids: randomIds,
+    doors: [
+      realtimeDoor({ scopeFor: scopes.forUpgrade, failed, ids: randomIds }),
+      responsesDoor({ scopeFor: scopes.forUpgrade, failed, sessions: responses, current: keyRing.current }),
+    ],
+    sessions: [gateway.realtime, responses],
     draining: () => draining,
     failed,
     maxMessageBytes: settings.maxRequestBytes,

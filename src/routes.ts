@@ -14,6 +14,7 @@ import { metricsRoutes } from '../rest-shims/metrics.ts';
 import { keyRoutes } from '../rest-shims/keys.ts';
 import { modelRoutes } from '../rest-shims/models.ts';
 import { realtimeRoutes } from '../rest-shims/realtime.ts';
+import { responseSocketRoutes } from '../rest-shims/response-socket.ts';
 import { responseRoutes } from '../rest-shims/responses.ts';
 import { traceRoutes } from '../rest-shims/traces.ts';
 import type { RouteRow } from '../rest-shims/route.ts';
@@ -22,6 +23,7 @@ import type { RouteRow } from '../rest-shims/route.ts';
 export const restRoutes: readonly RouteRow[] = [
   ...inferenceRoutes,
   ...responseRoutes,
+  ...responseSocketRoutes,
   ...ideRoutes,
   ...generateContentRoutes,
   ...generateContentModelRoutes,

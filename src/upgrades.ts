@@ -1,34 +1,55 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Scope } from '../resolvers/scope.ts';
-import { type RenderedError, renderError } from '../rest-shims/errors.ts';
-import {
-  assertHandshake,
-  chosenProtocol,
-  failureEvent,
-  openSession,
-  realtimeCredential,
-  realtimeRoutes,
-  sessionHead,
-} from '../rest-shims/realtime.ts';
 import { failureHead } from '../rest-shims/failure-head.ts';
+import { assertHandshake } from '../rest-shims/handshake.ts';
+import { type RenderedError, renderError } from '../rest-shims/errors.ts';
 import type { RequestFailure } from '../rest-shims/router.ts';
+import type { RouteRow } from '../rest-shims/route.ts';
 import type { Caller } from './domain/caller.ts';
-import type { Ids } from './domain/clock.ts';
 import { DomainError, Unavailable } from './domain/errors.ts';
-import type { Realtime } from './gateway/realtime.ts';
+import type { OpenSocket } from './domain/realtime/sockets.ts';
+import type { Secret } from './domain/secret.ts';
 import type { SocketServer } from './runtime/web-sockets.ts';
 import { CallerGone } from './scopes.ts';
+
+/** What a WebSocket is joined to, once it is open. */
+interface Opened {
+  /** Names and values for the head of the answer. */
+  readonly head: Readonly<Record<string, string>>;
+  join(socket: OpenSocket): void;
+  /** The client left before it could be joined. */
+  abandon(): void;
+}
+
+/** A row whose requests become WebSockets. */
+export interface UpgradeDoor {
+  readonly row: RouteRow;
+  /** The credential a request carries. Throws Unauthenticated. */
+  credential(request: IncomingMessage): Secret;
+  /** The subprotocol to choose of those that are offered; null chooses none. */
+  protocol(request: IncomingMessage): string | null;
+  /** Opens what the client asks for. The signal fires when it leaves before. */
+  open(caller: Caller, request: IncomingMessage, signal: AbortSignal): Opened | Promise<Opened>;
+}
+
+/** What is open behind a door. */
+interface Sessions {
+  tend(): void;
+  /** Begins nothing new, where that can be told apart from going on. */
+  retire?(): void;
+  /** Resolves when none is open. */
+  ended(): Promise<void>;
+  endAll(): void;
+}
 
 /** What WebSockets need of the house around them. */
 export interface UpgradeOptions {
   /** The caller behind a key; throws Unauthenticated. */
   readonly identify: (key: string) => Caller | Promise<Caller>;
-  readonly scopeFor: (caller: Caller, request: IncomingMessage, signal: AbortSignal) => Scope;
   readonly sockets: SocketServer;
-  /** The sessions to look after. */
-  readonly realtime: Realtime;
-  readonly ids: Ids;
+  readonly doors: readonly UpgradeDoor[];
+  /** What is to be looked after. */
+  readonly sessions: readonly Sessions[];
   /** Whether the process is shutting down. */
   readonly draining: () => boolean;
   /** Told of every failure once. */
@@ -48,80 +69,88 @@ export interface Upgrades {
   drain(graceMs: number): Promise<void>;
 }
 
+/** A request, and the connection it came on. */
+interface Asking {
+  readonly request: IncomingMessage;
+  readonly socket: Duplex;
+  readonly head: Buffer;
+}
+
 /** How often open sessions are looked after. */
 const TEND_MS = 5_000;
 
-const [row] = realtimeRoutes;
-const PATHS = new Set<string>(row?.paths);
-
-/** Opens realtime sessions: identify, open the upstream, accept the client, join the two. Refusals are HTTP answers. */
+/** Opens WebSockets: identify, open what the row stands for, accept the client, join the two. Refusals are HTTP answers. */
 export function createUpgrades(options: UpgradeOptions): Upgrades {
-  const { identify, scopeFor, sockets, realtime, ids, draining, maxMessageBytes } = options;
+  const { identify, sockets, sessions, draining, maxMessageBytes } = options;
+  const doors = new Map(options.doors.flatMap((door) => door.row.paths.map((path) => [path, door] as const)));
   let tending: NodeJS.Timeout | undefined;
 
   async function connect(
+    door: UpgradeDoor,
     caller: Caller,
-    { request, socket, head }: { readonly request: IncomingMessage; readonly socket: Duplex; readonly head: Buffer },
+    { request, socket, head }: Asking,
     leaving: Leaving,
   ): Promise<void> {
-    const { headers } = request;
-    assertHandshake(request.method, headers);
+    assertHandshake(pathName(door.row), request.method, request.headers);
     if (draining()) throw new Unavailable('The process is shutting down.');
-    const scope = scopeFor(caller, request, leaving.signal);
-    const session = await openSession(scope, { search: searchOf(request), headers });
+    const opened = await door.open(caller, request, leaving.signal);
     leaving.done();
-    const how = { headers: sessionHead(session), protocol: chosenProtocol(headers), maxMessageBytes };
+    const how = { headers: opened.head, protocol: door.protocol(request), maxMessageBytes };
     const client = await sockets.accept(request, socket, head, how);
-    if (client === null) return session.abandon();
-    session.relay({
-      socket: client,
-      words: (failure, about) => failureEvent(ids, failure, about),
-      ended(failure) {
-        if (failure !== null) tell(failure, renderError('proxy', domainError(failure), headers).status);
-      },
-    });
+    if (client === null) opened.abandon();
+    else opened.join(client);
   }
 
-  function tell(error: unknown, status: number): void {
-    if (row) options.failed({ row, status, error });
-  }
-
-  async function serve(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    const leaving = watchLeaving(socket);
+  async function serve(door: UpgradeDoor, asking: Asking): Promise<void> {
+    const { request, socket } = asking;
     const { headers } = request;
+    const { row } = door;
+    const leaving = watchLeaving(socket);
     let caller: Caller | null = null;
     try {
-      caller = await identify(realtimeCredential(headers).reveal());
-      await connect(caller, { request, socket, head }, leaving);
+      caller = await identify(door.credential(request).reveal());
+      await connect(door, caller, asking, leaving);
     } catch (error) {
       leaving.done();
       if (leaving.signal.aborted || socket.destroyed) return void socket.destroy();
-      const rendered = renderError('proxy', domainError(error), headers);
-      tell(error, rendered.status);
-      const facts = row === undefined ? {} : failureHead(row, { error, headers, caller });
+      const rendered = renderError(row.surface, error instanceof DomainError ? error : null, headers);
+      options.failed({ row, status: rendered.status, error });
+      const facts = failureHead(row, { error, headers, caller });
       refuse(socket, rendered.status, { ...facts, ...rendered.headers }, rendered);
     }
   }
 
   return {
-    wants: ({ url = '', headers }) =>
-      headers.upgrade?.toLowerCase() === 'websocket' && PATHS.has(url.split('?', 1)[0] ?? ''),
-    serve: (request, socket, head) => void serve(request, socket, head),
+    wants: (request) => request.headers.upgrade?.toLowerCase() === 'websocket' && doors.has(pathOf(request)),
+    serve(request, socket, head) {
+      const door = doors.get(pathOf(request));
+      if (door === undefined) socket.destroy();
+      else void serve(door, { request, socket, head });
+    },
     start() {
-      tending = setInterval(() => realtime.tend(), TEND_MS).unref();
+      tending = setInterval(() => {
+        for (const each of sessions) each.tend();
+      }, TEND_MS).unref();
     },
     async drain(graceMs) {
-      const late = setTimeout(() => realtime.endAll(), graceMs);
-      await realtime.ended();
+      for (const each of sessions) each.retire?.();
+      const late = setTimeout(() => {
+        for (const each of sessions) each.endAll();
+      }, graceMs);
+      await Promise.all(sessions.map((each) => each.ended()));
       clearTimeout(late);
       clearInterval(tending);
     },
   };
 }
 
-const domainError = (error: unknown): DomainError | null => (error instanceof DomainError ? error : null);
+const pathOf = ({ url = '' }: IncomingMessage): string => url.split('?', 1)[0] ?? '';
 
-function searchOf({ url = '' }: IncomingMessage): string {
+/** The path that names a row's calls everywhere. */
+const pathName = ({ paths: [first] }: RouteRow): string => first.replace(/^\/v1/, '');
+
+/** Raw query text of a request, without the question mark. */
+export function searchOf({ url = '' }: IncomingMessage): string {
   const mark = url.indexOf('?');
   return mark === -1 ? '' : url.slice(mark + 1);
 }

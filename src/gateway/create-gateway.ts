@@ -1,7 +1,7 @@
 import type { CatalogSource } from '../domain/catalog/catalog.ts';
+import type { ModelRequest } from '../domain/chat/chat.ts';
 import { rememberCall } from '../domain/chat/failed-call.ts';
 import type { Provider, Deployment } from '../domain/chat/provider.ts';
-import type { ModelRequest } from '../domain/chat/chat.ts';
 import { withClientCredentials } from '../domain/deployments/client-credentials.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { Clock, Ids } from '../domain/clock.ts';
@@ -18,7 +18,7 @@ import { createPassing } from './passing.ts';
 import { createPricer, isFreeOfCharge } from './price.ts';
 import { createProbing } from './probing.ts';
 import { createRetrying } from './retrying.ts';
-import { createRouter, mockOf, unknownModel } from './route.ts';
+import { createRouter, mockOf, type Route, unknownModel } from './route.ts';
 import { createTokenGateway } from './token-count.ts';
 
 /** What the engine is built from: ports, and what is configured. */
@@ -91,6 +91,17 @@ export function createGateway(options: GatewayOptions): Gateway & ObjectGateway 
     },
   });
 
+  /** Where a request goes first. Throws what a caller may not ask, or nobody answers to. */
+  function chosen({ key }: Caller, request: ModelRequest): Route {
+    const { endpoint, model, deploymentId, retries, mockResponse } = request;
+    // The right comes before the existence: a key must not learn which other models there are.
+    assertMayCall(key, model);
+    const found = routeOf(model, deploymentId);
+    if (found === null) throw unknownModel(endpoint.path, model);
+    if (retries !== undefined) retrying.assertCallable(key, request, retries);
+    return mockResponse === undefined ? found : mockOf(found, options.providers);
+  }
+
   return {
     ...createPassing({
       deployments,
@@ -105,14 +116,12 @@ export function createGateway(options: GatewayOptions): Gateway & ObjectGateway 
     ...createProbing({ providers: options.providers, ledger, tools, catalog: () => catalog.current() }),
     deployments: () => deployments,
     healthOf: (deploymentId) => health.of(deploymentId),
+    async admit(caller, request) {
+      await assertAffordable(caller, meant(chosen(caller, request).deployment, request));
+    },
     async call(caller, request, signal) {
-      // The right comes before the existence: a key must not learn which other models there are.
-      assertMayCall(caller.key, request.model);
-      const found = routeOf(request.model, request.deploymentId);
-      if (found === null) throw unknownModel(request.endpoint.path, request.model);
-      const route = request.mockResponse === undefined ? found : mockOf(found, options.providers);
+      const route = chosen(caller, request);
       const { retries } = request;
-      if (retries !== undefined) retrying.assertCallable(caller.key, request, retries);
       const deployment = meant(route.deployment, request);
       const call = openCall(tools, { caller, request, deployment, signal });
       try {

@@ -62,6 +62,8 @@ export interface Place {
 export interface Gateway {
   /** Resolves when the head of the answer has come. Failures up to then are recorded here and thrown. */
   call(caller: Caller, request: ModelRequest, signal: AbortSignal): Promise<GatewayCall>;
+  /** Throws what `call` would before it asks an upstream; nothing is recorded. */
+  admit(caller: Caller, request: ModelRequest): Promise<void>;
   /** Sessions in which both sides speak as they like. */
   readonly realtime: Realtime;
   /** The configured deployments, in the order of the configuration. */

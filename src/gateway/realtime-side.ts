@@ -1,5 +1,5 @@
 import type { OpenSocket, SocketMessage } from '../domain/realtime/sockets.ts';
-import type { RealtimeLimits } from './realtime.ts';
+import type { SideLimits } from './realtime.ts';
 
 /** One side of a session: whether it still is there, and whether it keeps up with what it is sent. */
 export interface Side {
@@ -17,11 +17,7 @@ export interface Side {
   tend(): boolean;
 }
 
-export function createSide(
-  socket: OpenSocket,
-  { pingMs, goneMs, stalledMs }: RealtimeLimits,
-  nowMs: () => number,
-): Side {
+export function createSide(socket: OpenSocket, { pingMs, goneMs, stalledMs }: SideLimits, nowMs: () => number): Side {
   let heardMs = nowMs();
   let askedMs = heardMs;
   let held = false;

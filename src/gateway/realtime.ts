@@ -3,14 +3,18 @@ import type { Deployment } from '../domain/chat/provider.ts';
 import type { RealtimeRequest } from '../domain/realtime/realtime.ts';
 import type { OpenSocket, SocketMessage } from '../domain/realtime/sockets.ts';
 
-/** How long things may take in a session, in milliseconds, and how often it may go wrong. */
-export interface RealtimeLimits {
+/** How long one side of a session may be silent or slow, in milliseconds. */
+export interface SideLimits {
   /** Silence after which a side is asked whether it is still there. */
   readonly pingMs: number;
   /** Silence after which a side counts as gone. */
   readonly goneMs: number;
   /** How long a side may take nothing of what waits for it. */
   readonly stalledMs: number;
+}
+
+/** How long things may take in a session, in milliseconds, and how often it may go wrong. */
+export interface RealtimeLimits extends SideLimits {
   /** How long a session may go on without a message from either side. */
   readonly idleMs: number;
   readonly lifeMs: number;

@@ -114,8 +114,9 @@ async function streamed({ deployment, request, answer, dialect }: Answered, prot
 }
 
 /** How ids of the upstream's are shown, where callers may come back with them. */
-function shownIds({ id }: Deployment, { followUp }: ModelRequest): Pick<InspectorOptions, 'idOf'> {
-  return followUp === undefined ? {} : { idOf: (upstreamId) => followUp.shownId(id, upstreamId) };
+function shownIds({ id }: Deployment, { followUp }: ModelRequest): Pick<InspectorOptions, 'idOf' | 'previousId'> {
+  if (followUp === undefined) return {};
+  return { idOf: (upstreamId) => followUp.shownId(id, upstreamId), previousId: followUp.previousId };
 }
 
 /** An answer nobody here reads goes on as it comes, once it has begun. */

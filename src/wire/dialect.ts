@@ -91,6 +91,8 @@ export interface WholeAbout {
   readonly textLimit: number;
   /** An id of the upstream's as the caller gets to see it; as it is when absent. */
   readonly idOf?: (upstreamId: string) => string;
+  /** The response that the answer goes on from, where its upstream was told the conversation instead; none when absent. */
+  readonly previousId?: string | null;
 }
 
 /** A whole answer, ready to forward. */
@@ -110,6 +112,8 @@ export interface InspectorOptions {
   readonly textLimit: number;
   /** An id of the upstream's as the caller gets to see it; as it is when absent. */
   readonly idOf?: (upstreamId: string) => string;
+  /** The response that the answer goes on from, where its upstream was told the conversation instead; none when absent. */
+  readonly previousId?: string | null;
   /** The request, for answers that leave to it what they are; none when absent. */
   readonly body?: RequestBody;
   /** The upstream reported a failure inside its stream. */

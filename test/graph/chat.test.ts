@@ -19,6 +19,7 @@ function failingGateway(failure: Error): Gateway & { readonly asked: unknown[] }
     deployments: () => [],
     realtime: NO_REALTIME,
     healthOf: () => UNTRIED,
+    admit: () => Promise.reject(new Error('Nothing is made ready by the graph.')),
     async call(_caller, request) {
       asked.push(request.body);
       throw failure;

@@ -87,6 +87,7 @@ export function scriptedGateway(deltas: () => AsyncIterableIterator<ChatDelta>):
     deployments: () => [],
     realtime: NO_REALTIME,
     healthOf: () => UNTRIED,
+    admit: () => Promise.reject(new Error('Nothing is made ready by the graph.')),
     async call(): Promise<GatewayCall> {
       const never = (): never => {
         throw new Error('The graph reads deltas, not bytes.');

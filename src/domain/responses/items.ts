@@ -42,12 +42,15 @@ function partsOf({ role, content }: Item): unknown {
 }
 
 /** What a response said, as items. */
-const saidIn = ({ response: { output } }: KeptResponse): readonly Item[] =>
+const saidIn = ({ response: { output } }: Pick<KeptResponse, 'response'>): readonly Item[] =>
   Array.isArray(output) ? output.filter(isItem) : [];
 
 /** What was asked and said before, in the order it was, for a model to read. */
 export const itemsBefore = (turns: readonly KeptResponse[]): readonly Item[] =>
   turns.flatMap((turn) => [...turn.input, ...saidIn(turn)]).map(forModel);
+
+/** What an answer said, for a model to read. */
+export const itemsSaid = (response: Item): readonly Item[] => saidIn({ response }).map(forModel);
 
 /** An item of a response that is kept here, for a model to read; null where it has none with this id. */
 export function itemIn(response: KeptResponse, id: string): Item | null {

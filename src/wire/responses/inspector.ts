@@ -29,7 +29,8 @@ export class ResponseInspector implements StreamInspector {
   constructor(options: InspectorOptions) {
     this.#options = options;
     this.#seen = new OutcomeOfSteps(options.textLimit);
-    this.#shownAs = { model: options.model, idOf: options.idOf ?? ((id) => id) };
+    const { model, idOf = (id) => id, previousId = null } = options;
+    this.#shownAs = { model, idOf, previousId };
   }
 
   get begun(): boolean {

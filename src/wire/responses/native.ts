@@ -10,7 +10,7 @@ import { usageOf } from './usage.ts';
 /** The Responses API, forwarded: responses, whole or streamed, and compactions. */
 export const RESPONSES_FRAME: NativeDialect = {
   errorOf,
-  whole(bytes, { model, textLimit, idOf = (id) => id }) {
+  whole(bytes, { model, textLimit, idOf = (id) => id, previousId = null }) {
     const value = parseJson(bytes);
     const error = errorOf(value);
     if (error !== null) return { error };
@@ -21,7 +21,7 @@ export const RESPONSES_FRAME: NativeDialect = {
     const id = text(value['id']);
     const outcome = seen.outcome();
     return {
-      bytes: shownResponse(bytes, value, { model, idOf }),
+      bytes: shownResponse(bytes, value, { model, idOf, previousId }),
       // A response in the background has not ended, and counts nothing yet.
       outcome: {
         ...outcome,

@@ -6,6 +6,8 @@ export interface ShownAs {
   readonly model: string;
   /** An id of the upstream's as the caller gets to see it. */
   readonly idOf: (upstreamId: string) => string;
+  /** What the response goes on from, where its upstream was told the conversation instead. */
+  readonly previousId?: string | null;
 }
 
 /** A response's bytes with its names as the caller knows them; everything else keeps its bytes. */
@@ -16,6 +18,8 @@ export function shownResponse(json: Uint8Array, response: Readonly<Record<string
     const id = response[member];
     if (typeof id === 'string') changes[member] = JSON.stringify(as.idOf(id));
   }
+  if (as.previousId && typeof response['previous_response_id'] !== 'string')
+    changes['previous_response_id'] = JSON.stringify(as.previousId);
   return asBuffer(withMembers(json, changes));
 }
 

@@ -1,0 +1,254 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  aResponse,
+  chatStream,
+  type Frame,
+  idOf,
+  openResponses,
+  type ResponseHouse,
+  type ResponseSocket,
+  startResponseHouse,
+  streamOf,
+} from '../../support/response-socket.ts';
+import { aTrace, left } from '../inference/left.ts';
+
+const OWN = /^resp_[0-9a-f]{32}$/;
+
+let house: ResponseHouse;
+beforeAll(async () => {
+  house = await startResponseHouse();
+});
+afterAll(() => house.stop());
+
+const open = () => openResponses(house.app);
+const notFound = (id: string, differing: object = {}): object => ({
+  type: 'error',
+  status: 400,
+  error: {
+    type: 'invalid_request_error',
+    code: 'previous_response_not_found',
+    message: `Previous response with id '${id}' not found.`,
+    param: 'previous_response_id',
+    headers: expect.any(Object),
+  },
+  ...differing,
+});
+
+const said = (text: string) => ({
+  type: 'message',
+  role: 'assistant',
+  content: [{ type: 'output_text', text }],
+});
+/** A turn that an upstream with the API answers with a text, and does not store. */
+function turn(client: ResponseSocket, text: string, body: object): Promise<readonly Frame[]> {
+  const output = [
+    { id: 'rs_up', type: 'reasoning', summary: [] },
+    { id: 'msg_up', status: 'completed', ...said(text) },
+  ];
+  house.streamWith(streamOf(aResponse({ id: `resp_${text}`, output })));
+  return client.ask({ model: 'thinker', store: false, ...body });
+}
+
+describe('a response that nobody stores', () => {
+  it('is gone on from on its connection: the upstream is told the whole conversation', async () => {
+    const client = await open();
+    const one = idOf(await turn(client, 'One.', { input: 'Say one.' }));
+    const frames = await turn(client, 'Two.', {
+      input: [{ role: 'user', content: 'Two?' }],
+      previous_response_id: one,
+      instructions: 'Be brief.',
+    });
+    expect(house.sent()).toEqual({
+      model: 'up-2',
+      store: false,
+      stream: true,
+      instructions: 'Be brief.',
+      input: [{ type: 'message', role: 'user', content: 'Say one.' }, said('One.'), { role: 'user', content: 'Two?' }],
+    });
+    expect(frames.map(({ response }) => (response as Frame)['previous_response_id'])).toEqual([one, one]);
+    await turn(client, 'Three.', { input: 'Three?', previous_response_id: idOf(frames) });
+    expect(house.sent()['input']).toEqual([
+      { type: 'message', role: 'user', content: 'Say one.' },
+      said('One.'),
+      { role: 'user', content: 'Two?' },
+      said('Two.'),
+      { type: 'message', role: 'user', content: 'Three?' },
+    ]);
+    client.socket.close();
+  });
+
+  it('of a model of another dialect likewise, and by another model', async () => {
+    const client = await open();
+    house.streamWith(chatStream('One.'));
+    const one = await client.ask({ model: 'chats', input: 'Say one.', store: false });
+    expect(idOf(one)).toMatch(OWN);
+    house.streamWith(chatStream('Two.'));
+    const two = await client.ask({ model: 'chats', input: 'Two?', store: false, previous_response_id: idOf(one) });
+    expect(house.sent()['messages']).toEqual([
+      { role: 'user', content: 'Say one.' },
+      { role: 'assistant', content: 'One.' },
+      { role: 'user', content: 'Two?' },
+    ]);
+    expect(two.at(-1)).toMatchObject({ response: { previous_response_id: idOf(one), store: false } });
+    await turn(client, 'Three.', { input: 'Three?', previous_response_id: idOf(two) });
+    expect((house.sent()['input'] as object[]).length).toBe(5);
+    client.socket.close();
+  });
+
+  it('is remembered where its lane has said nothing since, and by its connection alone', async () => {
+    const client = await open();
+    const one = idOf(await turn(client, 'One.', { input: '1', stream_id: 'a' }));
+    // A fork, into a lane of its own.
+    await turn(client, 'Fork.', { input: 'Fork?', previous_response_id: one, stream_id: 'b' });
+    expect((house.sent()['input'] as object[]).length).toBe(3);
+    const two = idOf(await turn(client, 'Two.', { input: '2', previous_response_id: one, stream_id: 'a' }));
+    const calls = house.upstream.received.length;
+    house.upstream.answer((response) => {
+      response.writeHead(400, { 'content-type': 'application/json' });
+      response.end(
+        JSON.stringify({
+          error: {
+            message: 'Previous response not found.',
+            type: 'invalid_request_error',
+            param: 'previous_response_id',
+            code: 'previous_response_not_found',
+          },
+        }),
+      );
+    });
+    // The upstream is asked: it may keep what it was told not to.
+    expect(
+      (await client.ask({ model: 'thinker', input: 'x', previous_response_id: one, stream_id: 'a' })).at(-1),
+    ).toEqual(
+      expect.objectContaining({
+        type: 'error',
+        stream_id: 'a',
+        error: expect.objectContaining({ code: 'previous_response_not_found' }),
+      }),
+    );
+    expect(house.upstream.received.length).toBe(calls + 1);
+    expect(house.sent()['previous_response_id']).toBe('resp_One.');
+    const other = await open();
+    await other.ask({ model: 'thinker', input: 'x', store: false, previous_response_id: two });
+    expect(house.sent()['input']).toBe('x');
+    other.socket.close();
+    client.socket.close();
+  });
+
+  it('is forgotten when its lane could not go on from it; what another lane tried does not count', async () => {
+    const client = await open();
+    house.streamWith(chatStream('One.'));
+    const one = idOf(await client.ask({ model: 'chats', input: '1', store: false, stream_id: 'a' }));
+    const fails = { model: 'chats', input: 'x', store: false, previous_response_id: one };
+    house.upstream.answer((response) => response.writeHead(503).end());
+    expect((await client.ask({ ...fails, stream_id: 'b' })).at(-1)).toMatchObject({ type: 'error', status: 503 });
+    house.streamWith(chatStream('Two.'));
+    expect((await client.ask({ ...fails, stream_id: 'c' })).at(-1)?.type).toBe('response.completed');
+    house.upstream.answer((response) => response.writeHead(503).end());
+    expect((await client.ask({ ...fails, stream_id: 'a' })).at(-1)).toMatchObject({ type: 'error', status: 503 });
+    expect(await client.ask({ ...fails, stream_id: 'a' })).toEqual([notFound(one, { stream_id: 'a' })]);
+    client.socket.close();
+  });
+
+  it('can be stored by what goes on from it, with all that came before', async () => {
+    const client = await open();
+    house.streamWith(chatStream('One.'));
+    const one = idOf(await client.ask({ model: 'chats', input: 'Say one.', store: false }));
+    house.streamWith(chatStream('Two.'));
+    const two = idOf(await client.ask({ model: 'chats', input: 'Two?', previous_response_id: one }));
+    client.socket.close();
+    const over = await house.app.call('POST', '/v1/responses', {
+      model: 'chats',
+      input: 'Three?',
+      previous_response_id: two,
+      stream: true,
+    });
+    expect(await over.text()).toContain('response.completed');
+    expect(house.sent()['messages']).toEqual([
+      { role: 'user', content: 'Say one.' },
+      { role: 'assistant', content: 'One.' },
+      { role: 'user', content: 'Two?' },
+      { role: 'assistant', content: 'Two.' },
+      { role: 'user', content: 'Three?' },
+    ]);
+  });
+});
+
+it('a response that is stored is gone on from where it is stored', async () => {
+  const client = await open();
+  house.streamWith(streamOf());
+  const one = idOf(await client.ask({ model: 'thinker', input: '1' }));
+  await client.ask({ model: 'thinker', input: '2', previous_response_id: one, stream_id: 'other' });
+  expect(house.sent()).toEqual({ model: 'up-2', input: '2', stream: true, previous_response_id: 'resp_up' });
+  // One that is not stored comes between.
+  const three = idOf(await turn(client, 'Three.', { input: '3', previous_response_id: one }));
+  await turn(client, 'Four.', { input: '4', previous_response_id: three });
+  expect(house.sent()).toMatchObject({
+    previous_response_id: 'resp_up',
+    input: [{ role: 'user', content: '3' }, said('Three.'), { role: 'user', content: '4' }],
+  });
+  client.socket.close();
+});
+
+describe('a response that is only made ready', () => {
+  it('calls nobody, and is gone on from like any other', async () => {
+    const calls = house.upstream.received.length;
+    const { traceId, headers } = aTrace();
+    const client = await openResponses(house.app, {
+      headers: { ...headers, authorization: `Bearer ${house.app.adminKey}` },
+    });
+    const frames = await client.ask({ model: 'thinker', input: 'Know this.', generate: false, stream_id: 'main' });
+    expect(frames.map(({ type, stream_id: lane, sequence_number: number }) => [type, lane, number])).toEqual([
+      ['response.created', 'main', 0],
+      ['response.in_progress', 'main', 1],
+      ['response.completed', 'main', 2],
+    ]);
+    expect(frames.at(-1)).toMatchObject({
+      response: {
+        id: expect.stringMatching(OWN),
+        status: 'completed',
+        model: 'thinker',
+        output: [],
+        store: false,
+        usage: { input_tokens: 0, output_tokens: 0, total_tokens: 0 },
+      },
+    });
+    expect(house.upstream.received.length).toBe(calls);
+    await turn(client, 'Yes.', { input: 'Do you?', previous_response_id: idOf(frames), stream_id: 'main' });
+    expect(house.sent()['input']).toEqual([
+      { type: 'message', role: 'user', content: 'Know this.' },
+      { type: 'message', role: 'user', content: 'Do you?' },
+    ]);
+    expect((await left(house.app, traceId)) as object[]).toHaveLength(1);
+    client.socket.close();
+  });
+
+  it('within a conversation that is stored', async () => {
+    const client = await open();
+    house.streamWith(chatStream('One.'));
+    const one = idOf(await client.ask({ model: 'chats', input: '1' }));
+    const ready = await client.ask({ model: 'chats', input: '2', generate: false, previous_response_id: one });
+    expect(ready.at(-1)).toMatchObject({ response: { previous_response_id: one } });
+    await client.ask({ model: 'chats', input: '3', previous_response_id: idOf(ready) });
+    expect(house.sent()['messages']).toEqual([
+      { role: 'user', content: '1' },
+      { role: 'assistant', content: 'One.' },
+      { role: 'user', content: '2' },
+      { role: 'user', content: '3' },
+    ]);
+    client.socket.close();
+  });
+
+  it('asks the same rights', async () => {
+    const key = await house.newKey({ models: ['thinker'], max_budget: 0 });
+    const client = await openResponses(house.app, { headers: { authorization: `Bearer ${key}` } });
+    const refused = async (body: object) => (await client.ask({ input: 'x', generate: false, ...body })).at(-1);
+    expect(await refused({ model: 'chats' })).toMatchObject({
+      status: 403,
+      error: { type: 'key_model_access_denied' },
+    });
+    expect(await refused({ model: 'thinker' })).toMatchObject({ status: 422, error: { type: 'budget_exceeded' } });
+    expect(await refused({ model: 'thinker', previous_response_id: 'resp_none' })).toEqual(notFound('resp_none'));
+    client.socket.close();
+  });
+});

@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  answerWith,
+  type Frame,
+  openResponses,
+  type ResponseHouse,
+  startResponseHouse,
+  streamOf,
+} from '../../support/response-socket.ts';
+
+let house: ResponseHouse;
+beforeAll(async () => {
+  house = await startResponseHouse();
+});
+afterAll(() => house.stop());
+
+const open = () => openResponses(house.app);
+const seen = (frames: readonly Frame[]) => frames.map(({ type, stream_id: lane }) => [type, lane]);
+
+describe('lanes of a connection', () => {
+  it('answer beside each other, each in its order, and every event names its own', async () => {
+    const calls = house.hold();
+    const client = await open();
+    const create = (input: string, stream_id?: string): void =>
+      client.say({ type: 'response.create', model: 'thinker', input, stream_id });
+    create('one', 'a');
+    create('two', 'a');
+    create('three', 'b');
+    create('four');
+    const first = await calls.next();
+    const third = await calls.next();
+    const fourth = await calls.next();
+    expect([first, third, fourth].map(({ body }) => body['input'])).toEqual(['one', 'three', 'four']);
+    answerWith(third.response, streamOf());
+    expect(seen(await client.answer())).toEqual([
+      ['response.created', 'b'],
+      ['response.completed', 'b'],
+    ]);
+    answerWith(fourth.response, streamOf());
+    expect(seen(await client.answer())).toEqual([
+      ['response.created', undefined],
+      ['response.completed', undefined],
+    ]);
+    answerWith(first.response, streamOf());
+    const second = await calls.next();
+    expect(second.body['input']).toBe('two');
+    // What cannot be asked waits for its turn, too: until then it would be taken for the failure of another.
+    client.say({ type: 'response.create', stream_id: 'a' });
+    answerWith(second.response, streamOf());
+    expect(seen(await client.answer())).toEqual([
+      ['response.created', 'a'],
+      ['response.completed', 'a'],
+    ]);
+    expect(seen(await client.answer())).toEqual([
+      ['response.created', 'a'],
+      ['response.completed', 'a'],
+    ]);
+    expect(seen(await client.answer())).toEqual([['error', 'a']]);
+    client.socket.close();
+  });
+
+  it('answer sixteen at once, and the next when one of them has ended', async () => {
+    const calls = house.hold();
+    const client = await open();
+    for (let lane = 0; lane < 17; lane += 1)
+      client.say({ type: 'response.create', model: 'thinker', input: `${lane}`, stream_id: `lane_${lane}` });
+    const begun = await Promise.all(Array.from({ length: 16 }, () => calls.next()));
+    expect(begun.map(({ body }) => body['input'])).toEqual(Array.from({ length: 16 }, (_, lane) => `${lane}`));
+    // Whatever was to be asked at once has come before this.
+    const between = house.app.call('POST', '/v1/responses', { model: 'thinker', input: 'between', stream: true });
+    const next = await calls.next();
+    expect(next.body['input']).toBe('between');
+    answerWith(next.response, streamOf());
+    await (await between).text();
+    const [first, ...others] = begun;
+    if (first) answerWith(first.response, streamOf());
+    const { body, response } = await calls.next();
+    expect(body['input']).toBe('16');
+    for (const call of others) answerWith(call.response, streamOf());
+    answerWith(response, streamOf());
+    const ended = new Set<unknown>();
+    while (ended.size < 17) {
+      const { type, stream_id: lane } = await client.frame();
+      if (type === 'response.completed') ended.add(lane);
+    }
+    client.socket.close();
+  });
+
+  it('are thirty-two, beside the one without a name', async () => {
+    house.streamWith(streamOf());
+    const client = await open();
+    for (let lane = 0; lane < 32; lane += 1)
+      await client.ask({ model: 'thinker', input: 'x', stream_id: `lane_${lane}` });
+    expect(await client.ask({ model: 'thinker', input: 'x', stream_id: 'one-more' })).toEqual([
+      {
+        type: 'error',
+        status: 400,
+        stream_id: 'one-more',
+        error: {
+          type: 'invalid_request_error',
+          code: 'websocket_stream_limit_reached',
+          message:
+            '/responses: This connection has named 32 lanes, which is the most. Use one of those, or open another connection.',
+          param: 'stream_id',
+          headers: { 'x-litellm-version': expect.any(String) },
+        },
+      },
+    ]);
+    for (const lane of ['lane_0', undefined])
+      expect((await client.ask({ model: 'thinker', input: 'x', stream_id: lane })).at(-1)?.type).toBe(
+        'response.completed',
+      );
+    client.socket.close();
+  });
+});

@@ -1,0 +1,203 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  answerWith,
+  aResponse,
+  eventText,
+  openResponses,
+  type ResponseHouse,
+  type ResponseSocket,
+  startResponseHouse,
+  streamOf,
+} from '../../support/response-socket.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+import { aTrace, left } from '../inference/left.ts';
+
+const MEGABYTE = 1024 * 1024;
+
+let house: ResponseHouse;
+beforeAll(async () => {
+  house = await startResponseHouse();
+});
+afterAll(() => house.stop());
+
+async function open(): Promise<{ client: ResponseSocket; traceId: string }> {
+  const { traceId, headers } = aTrace();
+  const authorization = `Bearer ${house.app.adminKey}`;
+  return { client: await openResponses(house.app, { headers: { ...headers, authorization } }), traceId };
+}
+
+/** The ends that the records of a connection's calls tell of. */
+async function endsOf(traceId: string, app: TestApp = house.app): Promise<unknown> {
+  const rows = (await left(app, traceId)) as { spendRow: { status: string; errorCode: string | null } }[];
+  return rows.map(({ spendRow }) => [spendRow.status, spendRow.errorCode]);
+}
+
+/** A response that has begun, and says no more. */
+function stall(): void {
+  house.upstream.answer((response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(eventText({ type: 'response.created', sequence_number: 0, response: aResponse() }));
+  });
+}
+
+/** Sockets of this process: the clients', the product's and the upstream's. */
+const sockets = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length;
+
+describe('a client that leaves', () => {
+  it.each([
+    ['with a goodbye', (client: ResponseSocket) => client.socket.close(1000)],
+    ['without one', (client: ResponseSocket) => client.socket.terminate()],
+  ])('%s takes its calls with it: begun, waiting for an answer, and waiting for their turn', async (_how, leave) => {
+    stall();
+    const { client, traceId } = await open();
+    client.say({ type: 'response.create', model: 'thinker', input: 'begun', stream_id: 'a' });
+    expect((await client.frame()).type).toBe('response.created');
+    const calls = house.hold();
+    client.say({ type: 'response.create', model: 'thinker', input: 'asked', stream_id: 'b' });
+    await calls.next();
+    client.say({ type: 'response.create', model: 'thinker', input: 'never', stream_id: 'b' });
+    leave(client);
+    await house.upstream.abandoned();
+    await house.upstream.abandoned();
+    expect(house.upstream.received.at(-1)?.body).toContain('asked');
+    await expect
+      .poll(() => endsOf(traceId), { timeout: 10_000 })
+      .toEqual([
+        ['FAILURE', 'CLIENT_GONE'],
+        ['FAILURE', 'CLIENT_GONE'],
+      ]);
+  });
+
+  it('leaves nothing open, however it leaves and whatever is under way', async () => {
+    const before = sockets();
+    stall();
+    const clients = await Promise.all(Array.from({ length: 30 }, open));
+    await Promise.all(
+      clients.map(async ({ client }, at) => {
+        if (at % 3 === 0) return;
+        client.say({ type: 'response.create', model: 'thinker', input: 'x' });
+        await client.frame();
+      }),
+    );
+    expect(sockets()).toBeGreaterThanOrEqual(before + 60);
+    for (const [at, { client }] of clients.entries()) {
+      if (at % 2 === 0) client.socket.terminate();
+      else client.socket.close();
+    }
+    await expect.poll(() => house.upstream.connections(), { timeout: 10_000 }).toBe(0);
+    await expect.poll(sockets, { timeout: 10_000 }).toBeLessThanOrEqual(before);
+  });
+});
+
+it('an upstream that never stops is read no faster than its client reads', async () => {
+  const { client } = await open();
+  client.socket.pause();
+  const event = eventText({ type: 'response.output_text.delta', delta: 'A'.repeat(64 * 1024) });
+  let sent = 0;
+  const stopped = Promise.withResolvers<{ end(): void }>();
+  house.upstream.answer((response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(eventText({ type: 'response.created', sequence_number: 0, response: aResponse() }));
+    let waiting = -1;
+    let looks = 0;
+    // Until nothing of what was sent has left for a while: whoever takes it has stopped.
+    const more = setInterval(() => {
+      const before = waiting;
+      waiting = response.writableLength;
+      looks = waiting > MEGABYTE && waiting === before ? looks + 1 : 0;
+      if (looks === 5) {
+        clearInterval(more);
+        const last = eventText({ type: 'response.completed', sequence_number: 1, response: aResponse() });
+        stopped.resolve({ end: () => void response.end(last) });
+      }
+      if (waiting > 2 * MEGABYTE) return;
+      for (let events = 0; events < 32; events += 1, sent += 1) response.write(event);
+    }, 50);
+  });
+  client.say({ type: 'response.create', model: 'thinker', input: 'x' });
+  const upstream = await stopped.promise;
+  client.socket.resume();
+  upstream.end();
+  const frames = await client.answer();
+  expect(frames.length).toBe(sent + 2);
+  client.socket.close();
+});
+
+describe('a process that stops', () => {
+  it('ends what is idle at once, lets responses end, and takes no others', async () => {
+    const other = await startResponseHouse();
+    const calls = other.hold();
+    const idle = await openResponses(other.app);
+    const busy = await openResponses(other.app);
+    busy.say({ type: 'response.create', model: 'thinker', input: 'x' });
+    busy.say({ type: 'response.create', model: 'thinker', input: 'waits' });
+    const { response } = await calls.next();
+    const stopped = other.app.stop();
+    expect((await idle.closed).code).toBe(1001);
+    const refused = {
+      type: 'error',
+      status: 503,
+      error: {
+        type: 'service_unavailable',
+        code: '503',
+        message: 'The process is shutting down.',
+        param: null,
+        headers: expect.objectContaining({ 'retry-after': '2' }),
+      },
+    };
+    expect(await busy.frame()).toEqual(refused);
+    expect(await busy.ask({ model: 'thinker', input: 'too late' })).toEqual([refused]);
+    answerWith(response, streamOf());
+    expect((await busy.answer()).map(({ type }) => type)).toEqual(['response.created', 'response.completed']);
+    expect((await busy.closed).code).toBe(1001);
+    await stopped;
+    expect(other.upstream.received.length).toBe(1);
+    await other.upstream.stop();
+  });
+
+  it('responses.connect 503: breaks off what takes too long, and tells and records it', async () => {
+    const other = await startResponseHouse();
+    other.upstream.answer((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(eventText({ type: 'response.created', sequence_number: 0, response: aResponse() }));
+    });
+    const { traceId, headers } = aTrace();
+    const authorization = `Bearer ${other.app.adminKey}`;
+    const client = await openResponses(other.app, { headers: { ...headers, authorization } });
+    client.say({ type: 'response.create', model: 'thinker', input: 'x', stream_id: 'main' });
+    expect((await client.frame()).type).toBe('response.created');
+    // One whose request is under way when the process stops.
+    const late = connect(Number(new URL(other.app.url).port), '127.0.0.1');
+    await once(late, 'connect');
+    late.write('GET /v1/responses HTTP/1.1\r\nhost: x\r\n');
+    const called = await other.app.call('GET', '/health/liveness');
+    expect(called.status).toBe(200);
+
+    const stopped = other.app.stop({ keepData: true });
+    late.write(
+      `authorization: ${authorization}\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n` +
+        'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
+    );
+    expect(await text(late)).toMatch(/^HTTP\/1\.1 503 [^]*"message":"The process is shutting down\."/);
+    expect(await client.frame()).toMatchObject({
+      type: 'error',
+      status: 503,
+      stream_id: 'main',
+      sequence_number: 1,
+      error: { type: 'service_unavailable', message: 'The process is shutting down.' },
+    });
+    expect((await client.closed).code).toBe(1001);
+    await stopped;
+    await other.upstream.abandoned();
+    const again = await startApp({ dataDir: other.app.dataDir });
+    try {
+      expect(await endsOf(traceId, again)).toEqual([['FAILURE', 'UNAVAILABLE']]);
+    } finally {
+      await again.stop();
+      await other.upstream.stop();
+    }
+  });
+});

@@ -1,0 +1,204 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  aResponse,
+  eventText,
+  openResponses,
+  type ResponseHouse,
+  startResponseHouse,
+  streamOf,
+} from '../../support/response-socket.ts';
+import { aTrace, left } from '../inference/left.ts';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+let house: ResponseHouse;
+beforeAll(async () => {
+  house = await startResponseHouse();
+});
+afterAll(() => house.stop());
+
+const open = (headers: Record<string, string> = {}) =>
+  openResponses(house.app, { headers: { authorization: `Bearer ${house.app.adminKey}`, ...headers } });
+
+/** A refusal as its event, whole. */
+const refused = (status: number, error: object, differing: object = {}): object => ({
+  type: 'error',
+  status,
+  error: {
+    type: 'invalid_request_error',
+    code: String(status),
+    param: null,
+    headers: { 'x-litellm-call-id': expect.stringMatching(UUID), 'x-litellm-version': expect.any(String) },
+    ...error,
+  },
+  ...differing,
+});
+/** One that nobody knows the caller of: its event was none. */
+const unread = (param: string | null, message: string): object =>
+  refused(400, { param, message, headers: { 'x-litellm-version': expect.any(String) } });
+
+describe('a turn that is refused, on a connection that goes on', () => {
+  const cases: readonly (readonly [string, string | object, object])[] = [
+    ['no JSON', '{"type":', unread('request_body', 'The request body is not valid JSON.')],
+    ['no object', '[]', unread('request_body', 'The request body is not a JSON object.')],
+    [
+      'an event nobody knows',
+      { type: 'response.cancel' },
+      unread('type', "/responses: The parameter 'type' must be 'response.create'."),
+    ],
+    [
+      'no model',
+      { input: 'x' },
+      refused(400, { param: 'model', message: "/responses: Missing required parameter: 'model'." }),
+    ],
+    [
+      'no input',
+      { model: 'chats' },
+      refused(400, { param: 'input', message: "/responses: Missing required parameter: 'input'." }),
+    ],
+    [
+      'a response in the background',
+      { model: 'chats', input: 'x', background: true },
+      refused(400, { param: 'background', message: "/responses: On a WebSocket there is no 'background'." }),
+    ],
+    [
+      'a setting of the wrong type',
+      { model: 'chats', input: 'x', generate: 'no' },
+      refused(400, {
+        param: 'generate',
+        message: "/responses: Invalid type for parameter 'generate': it must be a boolean.",
+      }),
+    ],
+    [
+      'a lane without a name',
+      { model: 'chats', input: 'x', stream_id: '' },
+      refused(400, {
+        param: 'stream_id',
+        code: 'invalid_stream_id',
+        message:
+          "/responses: The parameter 'stream_id' must be a text of 1 to 256 letters, digits, underscores, hyphens and periods, or left out.",
+        headers: { 'x-litellm-version': expect.any(String) },
+      }),
+    ],
+    [
+      'a model there is not',
+      { model: 'unheard-of', input: 'x', stream_id: 'main' },
+      refused(
+        400,
+        {
+          type: 'None',
+          param: 'None',
+          message:
+            '/responses: Invalid model name passed in model=unheard-of. Call `/v1/models` to view available models for your key.',
+        },
+        { stream_id: 'main' },
+      ),
+    ],
+    [
+      'a response there is not',
+      { model: 'chats', input: 'x', previous_response_id: 'resp_nothing', stream_id: 'a.b-c_9' },
+      refused(
+        400,
+        {
+          param: 'previous_response_id',
+          code: 'previous_response_not_found',
+          message: "Previous response with id 'resp_nothing' not found.",
+        },
+        { stream_id: 'a.b-c_9' },
+      ),
+    ],
+  ];
+
+  it.each(cases)('%s', async (_case, sent, event) => {
+    house.streamWith(streamOf());
+    const client = await open();
+    client.socket.send(typeof sent === 'string' ? sent : JSON.stringify({ type: 'response.create', ...sent }));
+    expect(await client.answer()).toEqual([event]);
+    expect((await client.ask({ model: 'thinker', input: 'x' })).at(-1)?.type).toBe('response.completed');
+    client.socket.close();
+  });
+
+  it('by a key: its rights, its allowance, its end', async () => {
+    const limited = await open({ authorization: `Bearer ${await house.newKey({ models: ['another'] })}` });
+    expect(await limited.ask({ model: 'chats', input: 'x' })).toEqual([
+      refused(403, {
+        type: 'key_model_access_denied',
+        param: 'model',
+        message:
+          "The requested model 'chats' is not available for this API key, or the model name is invalid. Check the models available to you and try again.",
+      }),
+    ]);
+    limited.socket.close();
+
+    house.streamWith(streamOf());
+    const key = await house.newKey({ key_alias: 'poor', max_budget: 3 });
+    const poor = await open({ authorization: `Bearer ${key}` });
+    expect((await poor.ask({ model: 'thinker', input: 'x' })).at(-1)?.type).toBe('response.completed');
+    expect(await poor.ask({ model: 'thinker', input: 'x' })).toEqual([
+      refused(422, {
+        type: 'budget_exceeded',
+        message: `Budget has been exceeded! Key=poor (sk-...${key.slice(-4)}) Current cost: 3.25, Max budget: 3.0`,
+        headers: expect.objectContaining({ 'x-litellm-key-max-budget': '3' }),
+      }),
+    ]);
+    poor.socket.close();
+
+    const short = await open({ authorization: `Bearer ${await house.newKey({ duration: '1s' })}` });
+    const last = async () => (await short.ask({ model: 'thinker', input: 'x' })).at(-1);
+    await expect
+      .poll(last, { timeout: 10_000 })
+      .toMatchObject({ type: 'error', status: 401, error: { type: 'expired_key', code: '401' } });
+    short.socket.close();
+  });
+
+  it('by its upstream, in its own words', async () => {
+    house.upstream.answer((response) => {
+      response.writeHead(429, { 'content-type': 'application/json' });
+      response.end(
+        JSON.stringify({ error: { message: 'Slower.', type: 'requests', param: null, code: 'rate_limit' } }),
+      );
+    });
+    const client = await open();
+    expect(await client.ask({ model: 'thinker', input: 'x', stream_id: 'main' })).toEqual([
+      refused(
+        429,
+        {
+          type: 'requests',
+          code: 'rate_limit',
+          message: 'litellm.RateLimitError: RateLimitError: OpenAIException - Slower.',
+          headers: expect.objectContaining({ 'x-litellm-call-id': expect.stringMatching(UUID) }),
+        },
+        { stream_id: 'main' },
+      ),
+    ]);
+    client.socket.close();
+  });
+
+  it('under way: by an event with the next number', async () => {
+    house.upstream.answer((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(eventText({ type: 'response.created', sequence_number: 4, response: aResponse() }), () =>
+        response.destroy(),
+      );
+    });
+    const { traceId, headers } = aTrace();
+    const client = await open(headers);
+    const [created, ...rest] = await client.ask({ model: 'thinker', input: 'x', stream_id: 'main' });
+    expect(created).toMatchObject({ type: 'response.created', stream_id: 'main' });
+    expect(rest).toEqual([
+      refused(
+        500,
+        {
+          type: 'internal_server_error',
+          message: expect.stringMatching(/^litellm\.APIConnectionError: APIConnectionError: OpenAIException - /),
+          headers: expect.any(Object),
+        },
+        { stream_id: 'main', sequence_number: 5 },
+      ),
+    ]);
+    expect(await left(house.app, traceId)).toMatchObject([
+      { spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED' } },
+    ]);
+    client.socket.close();
+  });
+});

@@ -1,0 +1,202 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { json } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { refusalOf } from '../../support/realtime-client.ts';
+import {
+  aResponse,
+  chatStream,
+  eventText,
+  type Frame,
+  openResponses,
+  type ResponseHouse,
+  startResponseHouse,
+  streamOf,
+} from '../../support/response-socket.ts';
+import { aTrace, left } from '../inference/left.ts';
+
+const SEALED = /^resp_[\w-]{80,}$/;
+const OWN = /^resp_[0-9a-f]{32}$/;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+let house: ResponseHouse;
+beforeAll(async () => {
+  house = await startResponseHouse({ max_request_size_mb: 1 });
+});
+afterAll(() => house.stop());
+
+const open = (headers: Record<string, string> = {}, path = '/v1/responses') =>
+  openResponses(house.app, { path, headers: { authorization: `Bearer ${house.app.adminKey}`, ...headers } });
+
+describe('responses.connect 101', () => {
+  it.each(['/v1/responses', '/responses', '/openai/v1/responses'])('opens a connection at %s', async (path) => {
+    house.streamWith(streamOf());
+    const client = await open({}, path);
+    expect(client.headers).toMatchObject({ upgrade: 'websocket', 'x-litellm-version': expect.any(String) });
+    expect((await client.ask({ model: 'thinker', input: 'Hello' })).map(({ type }) => type)).toEqual([
+      'response.created',
+      'response.completed',
+    ]);
+    client.socket.close();
+    expect((await client.closed).code).toBe(1005);
+  });
+
+  it('the events of an upstream with the API are its own but for their names, and so is the request', async () => {
+    const created = { type: 'response.created', sequence_number: 0, response: aResponse({ status: 'in_progress' }) };
+    const odd = '{"type":"response.output_text.delta" , "delta":"H\\u0069 response.completed"}';
+    const completed = { type: 'response.completed', sequence_number: 2, response: aResponse(), later: [1e-7] };
+    house.streamWith(
+      `${eventText(created)}event: response.output_text.delta\ndata: ${odd}\n\n: a comment\n\n${eventText(completed)}data: [DONE]\n\n`,
+    );
+    const client = await open({}, '/v1/responses?model=thinker');
+    client.socket.send(
+      '{"type":"response.create","top_p":1e-7,"input":"H\\u0069","stream":false,"background":false,"generate":true,"tags":["x"]}',
+    );
+    const shown = { id: expect.stringMatching(SEALED), model: 'thinker' };
+    expect(await client.frame()).toEqual({ ...created, response: { ...created.response, ...shown } });
+    expect(await client.heard()).toBe(odd);
+    expect(await client.frame()).toEqual({ ...completed, response: { ...completed.response, ...shown } });
+    expect(house.upstream.received.at(-1)?.body).toBe(
+      '{"top_p":1e-7,"input":"H\\u0069","stream":true,"background":false,"model":"up-2"}',
+    );
+    client.socket.close();
+  });
+
+  it('a model of another dialect answers in the events of the API', async () => {
+    house.streamWith(chatStream('Good day.'));
+    const client = await open();
+    const frames = await client.ask({ model: 'chats', input: 'Hello', instructions: 'Be kind.' });
+    expect(frames.map(({ type }) => type)).toEqual([
+      'response.created',
+      'response.in_progress',
+      'response.output_item.added',
+      'response.content_part.added',
+      'response.output_text.delta',
+      'response.output_text.done',
+      'response.content_part.done',
+      'response.output_item.done',
+      'response.completed',
+    ]);
+    expect(frames.map((frame) => frame['sequence_number'])).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
+    expect(frames.at(-1)).toMatchObject({
+      response: { id: expect.stringMatching(OWN), model: 'chats', store: true, usage: { total_tokens: 8 } },
+    });
+    client.socket.close();
+  });
+
+  it('says the same of the demo model as over HTTP', async () => {
+    const over = await house.app.call('POST', '/v1/responses', { model: 'demo', input: 'Hello', stream: true });
+    const events = (await over.text())
+      .split('\n\n')
+      .flatMap((event) => event.split('\n').filter((line) => line.startsWith('data: ')))
+      .map((line) => JSON.parse(line.slice('data: '.length)) as Frame);
+    const client = await open();
+    const frames = await client.ask({ model: 'demo', input: 'Hello' });
+    const texts = (from: readonly Frame[]) => from.map(({ type, delta }) => [type, delta]);
+    expect(texts(frames)).toEqual(texts(events));
+    expect(frames.length).toBeGreaterThan(8);
+    client.socket.close();
+  });
+
+  it('every response is a call: a row, a cost and an id of its own, in the trace of the connection', async () => {
+    house.streamWith(streamOf());
+    const { traceId, headers } = aTrace();
+    const client = await open({ ...headers, 'x-litellm-call-id': 'mine' });
+    await client.ask({ model: 'thinker', input: 'Hello' });
+    house.streamWith(chatStream('Good day.'));
+    await client.ask({ model: 'chats', input: 'Hello' });
+    const rows = (await left(house.app, traceId)) as { name: string; spendRow: object; attributes: object }[];
+    const usage = { inputTokens: 5, outputTokens: 3 };
+    expect(rows.toSorted((a, b) => a.name.localeCompare(b.name))).toMatchObject([
+      { name: 'chat chats', spendRow: { callType: 'aresponses', costUsd: '3.25', status: 'SUCCESS', usage } },
+      { name: 'chat thinker', spendRow: { callType: 'aresponses', costUsd: '3.25', status: 'SUCCESS', usage } },
+    ]);
+    const ids = rows.map(({ attributes }) => (attributes as Record<string, unknown>)['litellm.call_id']);
+    expect(ids).toEqual([expect.stringMatching(UUID), expect.stringMatching(UUID)]);
+    expect(new Set(ids).size).toBe(2);
+    client.socket.close();
+  });
+
+  it('a response that failed is told as it is, and counts as a failure', async () => {
+    const error = { code: 'server_error', message: 'Out of thoughts.' };
+    const failed = { type: 'response.failed', sequence_number: 1, response: aResponse({ status: 'failed', error }) };
+    house.streamWith(eventText({ type: 'response.created', response: {} }) + eventText(failed));
+    const { traceId, headers } = aTrace();
+    const client = await open(headers);
+    expect((await client.ask({ model: 'thinker', input: 'x' })).at(-1)).toMatchObject({
+      type: 'response.failed',
+      response: { error },
+    });
+    expect(await left(house.app, traceId)).toMatchObject([
+      { spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED' } },
+    ]);
+    client.socket.close();
+  });
+});
+
+describe('responses.connect 400', () => {
+  it('for a request that is no WebSocket', async () => {
+    const response = await house.app.call('GET', '/v1/responses');
+    const message = '/responses: This path is a WebSocket. Send `Connection: Upgrade` and `Upgrade: websocket`.';
+    expect([response.status, await response.json()]).toEqual([
+      400,
+      { error: { message, type: 'invalid_request_error', param: null, code: '400' } },
+    ]);
+  });
+
+  it('for a handshake that is none', async () => {
+    const headers = {
+      authorization: `Bearer ${house.app.adminKey}`,
+      connection: 'Upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+      'sec-websocket-version': '8',
+    };
+    const asked = request(`${house.app.url}/openai/v1/responses`, { headers }).end();
+    const [response] = (await once(asked, 'response')) as [IncomingMessage];
+    const message = '/responses: This is no WebSocket handshake: Sec-WebSocket-Version must be 13.';
+    expect([response.statusCode, await json(response)]).toEqual([
+      400,
+      { error: { message, type: 'invalid_request_error', param: null, code: '400' } },
+    ]);
+  });
+});
+
+describe('responses.connect 401', () => {
+  it.each([
+    ['without a key', {}, /^Authentication Error, No api key passed in/],
+    ['with a key nobody has', { authorization: 'Bearer sk-nobody-has-this-key' }, /Received API Key = sk-\.\.\.-key, /],
+  ])('%s', async (_case, headers, message) => {
+    const { status, headers: head, body } = await refusalOf(house.app, { path: '/v1/responses', headers });
+    expect([status, body]).toMatchObject([401, { error: { message: expect.stringMatching(message), code: '401' } }]);
+    expect(JSON.stringify([head, body])).not.toContain('sk-nobody');
+  });
+});
+
+it('a message larger than is taken ends the connection', async () => {
+  const client = await open();
+  client.socket.send('x'.repeat(1024 * 1024 + 1));
+  expect((await client.closed).code).toBe(1009);
+});
+
+it('input for a response that is under way is answered at once: it is not taken', async () => {
+  const calls = house.hold();
+  const client = await open();
+  client.say({ type: 'response.create', model: 'thinker', input: 'x' });
+  const { response } = await calls.next();
+  const steer = { previous_response_id: 'resp_x', input: [{ role: 'user', content: 'Wait.' }] };
+  client.say({ type: 'response.steer', ...steer });
+  expect(await client.frame()).toEqual({
+    type: 'response.steer.failed',
+    sequence_number: 0,
+    steer,
+    error: {
+      type: 'invalid_request_error',
+      code: 'steering_not_supported',
+      message: 'A response that is under way takes no further input here. Send it when the response has ended.',
+    },
+  });
+  response.destroy();
+  expect((await client.answer()).at(-1)?.type).toBe('error');
+  client.socket.close();
+});

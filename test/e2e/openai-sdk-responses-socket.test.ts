@@ -1,0 +1,147 @@
+import { LLMock } from '@copilotkit/aimock';
+import OpenAI from 'openai';
+import type { ResponsesClientEvent, ResponsesServerEvent } from 'openai/resources/responses/responses';
+import { ResponsesWS } from 'openai/resources/responses/ws';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../support/start-app.ts';
+
+let upstream: LLMock;
+let app: TestApp;
+let openai: OpenAI;
+const open: ResponsesWS[] = [];
+
+beforeAll(async () => {
+  upstream = new LLMock({ port: 0 });
+  upstream.onMessage('hello', { content: 'Hi there, friend.' });
+  upstream.onMessage('weather', { toolCalls: [{ name: 'weather', arguments: '{"city":"Paris"}' }] });
+  await upstream.start();
+  const params = { api_base: `${upstream.url}/v1`, api_key: 'sk-upstream-credential-0123456789' };
+  app = await startApp({
+    config: {
+      model_list: [
+        {
+          model_name: 'native',
+          litellm_params: { model: 'openai/gpt-4o', ...params, use_chat_completions_api: false },
+        },
+        { model_name: 'translated', litellm_params: { model: 'openai/gpt-4o', ...params } },
+      ],
+    },
+  });
+  openai = new OpenAI({ apiKey: app.adminKey, baseURL: `${app.url}/v1`, maxRetries: 0 });
+});
+
+afterEach(() => {
+  for (const socket of open.splice(0)) socket.close();
+});
+
+afterAll(async () => {
+  await app.stop();
+  await upstream.stop();
+});
+
+function connect(client = openai): ResponsesWS {
+  const socket = new ResponsesWS(client);
+  open.push(socket);
+  return socket;
+}
+
+type Create = Omit<ResponsesClientEvent.ResponseCreate, 'type'>;
+type Completed = Extract<ResponsesServerEvent, { type: 'response.completed' }>;
+
+/** Asks for a response, and gathers its events up to the last. */
+async function ask(socket: ResponsesWS, body: Create): Promise<{ types: string[]; response: Completed['response'] }> {
+  const types: string[] = [];
+  const events = socket.stream();
+  socket.send({ type: 'response.create', ...body });
+  for await (const event of events) {
+    if (event.type === 'error') throw event.error;
+    if (event.type !== 'message') continue;
+    types.push(event.message.type);
+    if (event.message.type === 'response.completed') return { types, response: event.message.response };
+  }
+  throw new Error('The connection was closed before the response was complete.');
+}
+
+describe.each(['native', 'translated'])('the WebSocket of the official SDK for responses, %s', (model) => {
+  it('gets the events of a response, and another on the same connection', async () => {
+    const socket = connect();
+    const { types, response } = await ask(socket, { model, input: 'hello' });
+    expect([types[0], types.at(-1)]).toEqual(['response.created', 'response.completed']);
+    expect(types).toContain('response.output_text.delta');
+    expect(response).toMatchObject({
+      status: 'completed',
+      model,
+      output: [{ content: [{ text: 'Hi there, friend.' }] }],
+    });
+    const { response: second } = await ask(socket, { model, input: 'hello', previous_response_id: response.id });
+    expect(second).toMatchObject({
+      status: 'completed',
+      model,
+      output: [{ content: [{ text: 'Hi there, friend.' }] }],
+    });
+  });
+
+  it('goes on with the result of a tool from a response that is not stored', async () => {
+    const socket = connect();
+    const tools = [{ type: 'function' as const, name: 'weather', strict: false, parameters: { type: 'object' } }];
+    const { response } = await ask(socket, { model, input: 'weather', tools, store: false, stream_id: 'main' });
+    const [call] = response.output;
+    if (call?.type !== 'function_call') throw new Error(JSON.stringify(response));
+    const output = { type: 'function_call_output' as const, call_id: call.call_id, output: 'Rain.' };
+    const { response: second } = await ask(socket, {
+      model,
+      input: [output, { role: 'user', content: 'hello' }],
+      previous_response_id: response.id,
+      store: false,
+      stream_id: 'main',
+    });
+    expect(second).toMatchObject({
+      previous_response_id: response.id,
+      output: [{ content: [{ text: 'Hi there, friend.' }] }],
+    });
+  });
+});
+
+describe('the WebSocket of the official SDK for responses', () => {
+  it('runs lanes beside each other, made ready before, with the demo model', async () => {
+    const socket = connect();
+    const ready = await ask(socket, { model: 'demo', input: 'My name is Ada.', generate: false, stream_id: 'main' });
+    expect(ready.response).toMatchObject({ status: 'completed', output: [] });
+    const events = socket.stream();
+    const last = new Map<string, Completed['response']>();
+    socket.send({
+      type: 'response.create',
+      model: 'demo',
+      input: 'Who am I?',
+      previous_response_id: ready.response.id,
+      stream_id: 'main',
+    });
+    socket.send({ type: 'response.create', model: 'demo', input: 'Hello', stream_id: 'side' });
+    for await (const event of events) {
+      if (event.type === 'error') throw event.error;
+      if (event.type !== 'message' || event.message.type !== 'response.completed') continue;
+      last.set(event.message.stream_id ?? '', event.message.response);
+      if (last.size === 2) break;
+    }
+    expect([...last.keys()].toSorted()).toEqual(['main', 'side']);
+    expect(last.get('main')).toMatchObject({ status: 'completed', previous_response_id: ready.response.id });
+  });
+
+  it('reads a refusal as its error, and is not closed by it', async () => {
+    const socket = connect();
+    const refused = ask(socket, { model: 'no-such-model', input: 'hello' });
+    await expect(refused).rejects.toMatchObject({
+      message: expect.stringContaining('Invalid model name passed in model=no-such-model'),
+      error: { status: 400, error: { code: '400' } },
+    });
+    expect((await ask(socket, { model: 'demo', input: 'Hello' })).response.status).toBe('completed');
+  });
+
+  it('is refused at the handshake with a key nobody has', async () => {
+    const socket = connect(new OpenAI({ apiKey: 'sk-nobody-has-this-key', baseURL: `${app.url}/v1` }));
+    const error = await new Promise<Error>((resolve) => {
+      socket.on('error', resolve);
+    });
+    expect(error.message).toContain('401');
+  });
+});

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { type ByteSink, bytesOf, type ByteStream } from '../../../src/domain/bytes.ts';
+import { socketMessages } from '../../../src/wire/responses/socket-messages.ts';
+
+/** Everything that comes of a stream cut into pieces of so many bytes. */
+function messagesOf(text: string, { size = text.length, streamId = null as string | null } = {}) {
+  const came: string[] = [];
+  const ended: unknown[] = [];
+  const bytes = Buffer.from(text);
+  const source: ByteStream = {
+    pipe(sink) {
+      for (let at = 0; at < bytes.length; at += size) sink.chunk(bytes.subarray(at, at + size));
+      sink.done();
+    },
+    resume() {},
+    cancel() {},
+  };
+  const messages = socketMessages(source, {
+    streamId,
+    ended: (response, status) => void ended.push([status, response]),
+  });
+  messages.pipe({
+    chunk(message) {
+      // Whoever reads the last event may come back at once.
+      came.push(`${ended.length} ${Buffer.from(message).toString()}`);
+      return true;
+    },
+    done: () => void came.push('done'),
+    fail: (error) => void came.push(error.message),
+  });
+  return { came, ended, next: messages.nextNumber() };
+}
+
+const STREAM = [
+  'event: response.created\r\ndata: {"type":"response.created","sequence_number":7,"response":{"id":"a"}}\r\n\r\n',
+  ': a comment\n\n',
+  'event: response.output_text.delta\ndata: {"type":"response.output_text.delta","delta":"of response.completed"}\n\n',
+  'data: {"type" :\ndata: "é","sequence_number":11}\n\n',
+  'data: {}\n\n',
+  'event: response.incomplete\ndata: {"sequence_number":12,"response":{"id":"a"}}\n\n',
+  'data: [DONE]\n\n',
+].join('');
+
+describe('events as messages', () => {
+  it.each([1, 2, 7, 1_000])('are the same, one in each, however they come (%i bytes)', (size) => {
+    expect(messagesOf(STREAM, { size })).toEqual({
+      came: [
+        '0 {"type":"response.created","sequence_number":7,"response":{"id":"a"}}',
+        '0 {"type":"response.output_text.delta","delta":"of response.completed"}',
+        '0 {"type" :\n"é","sequence_number":11}',
+        '1 {"sequence_number":12,"response":{"id":"a"}}',
+        'done',
+      ],
+      ended: [['said', { id: 'a' }]],
+      next: 13,
+    });
+  });
+
+  it('name their lane, and stay as they are otherwise', () => {
+    const { came } = messagesOf('data: {"type":"x" , "n":1e-7}\n\n', { streamId: 'a.b' });
+    expect(came).toEqual(['0 {"stream_id":"a.b","type":"x" , "n":1e-7}', 'done']);
+  });
+
+  it('tell what failed apart, and take what ends without a blank line', () => {
+    const { came, ended, next } = messagesOf('data: {"type":"response.failed","response":{}}');
+    expect([came, ended, next]).toEqual([['1 {"type":"response.failed","response":{}}', 'done'], [['failed', {}]], 0]);
+  });
+
+  it('pause with their reader', () => {
+    const sink: ByteSink = { chunk: () => false, done() {}, fail() {} };
+    const asked: boolean[] = [];
+    const source = bytesOf(Buffer.from(STREAM));
+    socketMessages(
+      { ...source, pipe: (inner) => source.pipe({ ...inner, chunk: (bytes) => asked.push(inner.chunk(bytes)) > 0 }) },
+      { streamId: null, ended() {} },
+    ).pipe(sink);
+    expect(asked).toEqual([false]);
+  });
+});

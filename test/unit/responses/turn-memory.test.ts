@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { createTurnMemories, type RememberedTurn } from '../../../src/domain/responses/turn-memory.ts';
+
+const turn = (id: string, text = 'x', goesOnFrom: string | null = null): RememberedTurn => ({
+  id,
+  goesOnFrom,
+  items: [{ role: 'user', content: text }],
+});
+
+describe('what a connection remembers', () => {
+  it('is the latest of each lane, for all lanes', () => {
+    const memory = createTurnMemories().open();
+    memory.remember('a', turn('one', 'é'));
+    memory.remember('b', turn('two', 'x', 'kept'));
+    expect([memory.find('one'), memory.find('two'), memory.find('three')]).toEqual([
+      turn('one', 'é'),
+      turn('two', 'x', 'kept'),
+      null,
+    ]);
+    memory.remember('a', turn('three'));
+    expect([memory.find('one'), memory.find('three')]).toEqual([null, turn('three')]);
+    memory.forget('b');
+    expect(memory.find('two')).toBeNull();
+  });
+
+  it('is its own', () => {
+    const memories = createTurnMemories();
+    const [one, other] = [memories.open(), memories.open()];
+    one.remember('', turn('one'));
+    expect(other.find('one')).toBeNull();
+    other.remember('', turn('one', 'other'));
+    one.close();
+    expect([one.find('one'), other.find('one')]).toEqual([null, turn('one', 'other')]);
+  });
+
+  it('goes when its own lane could not go on from it', () => {
+    const memory = createTurnMemories().open();
+    memory.remember('a', turn('one'));
+    memory.failed('b', 'one');
+    memory.failed('a', 'other');
+    expect(memory.find('one')).toEqual(turn('one'));
+    memory.failed('a', 'one');
+    expect(memory.find('one')).toBeNull();
+  });
+
+  it('is bounded: the oldest of the connection goes first, what is too large is not taken', () => {
+    // Two letters of an id and thirty-three of the items: 70 bytes each.
+    const memory = createTurnMemories({ connection: 150, process: 1_000 }).open();
+    memory.remember('a', turn('t1', 'xxx'));
+    memory.remember('b', turn('t2', 'xxx'));
+    memory.remember('a', turn('t3', 'xxx'));
+    memory.remember('c', turn('t4', 'xxx'));
+    const ids = () => ['t1', 't2', 't3', 't4', 't5', 't6'].filter((id) => memory.find(id) !== null);
+    expect(ids()).toEqual(['t3', 't4']);
+    memory.remember('a', turn('t5', 'x'.repeat(200)));
+    expect(ids()).toEqual(['t4']);
+    memory.remember('b', turn('t6', 'xxx'));
+    expect(ids()).toEqual(['t4', 't6']);
+  });
+
+  it('of all connections is bounded, too, and what is closed makes room', () => {
+    const memories = createTurnMemories({ connection: 150, process: 150 });
+    const [one, two, three] = [memories.open(), memories.open(), memories.open()];
+    one.remember('', turn('t1', 'xxx'));
+    two.remember('', turn('t2', 'xxx'));
+    three.remember('', turn('t3', 'xxx'));
+    expect([one.find('t1'), two.find('t2'), three.find('t3')]).toEqual([null, turn('t2', 'xxx'), turn('t3', 'xxx')]);
+    three.close();
+    one.remember('', turn('t1', 'xxx'));
+    expect([one.find('t1'), two.find('t2')]).toEqual([turn('t1', 'xxx'), turn('t2', 'xxx')]);
+  });
+});
