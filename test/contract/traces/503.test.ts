@@ -10,26 +10,39 @@ import { createSlots } from '../../../src/domain/slots.ts';
 import { DEFAULT_OTLP_LIMITS } from '../../../src/domain/traces/otlp-limits.ts';
 import type { TraceStore } from '../../../src/domain/traces/store.ts';
 import { createBus } from '../../../src/runtime/bus.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
 import { createTracePacker } from '../../../src/trace-packer.ts';
 import { aClient } from '../../support/free-tier.ts';
 import { NO_ESTIMATES } from '../../support/no-estimates.ts';
 import { createMemoryTraceStore } from '../../support/memory-trace-store.ts';
-import { answered, otlpExport, otlpSpan } from './trace-client.ts';
+import { answered, otlpExport, otlpSpan, TRACE_ID } from './trace-client.ts';
 
 const unpacking = createSlots(1, 'exports are being unpacked');
 const exports = createTracePacker({ limits: DEFAULT_OTLP_LIMITS, unpacking });
 
 let server: Server;
 beforeAll(async () => {
+  const away = async (): Promise<never> => {
+    throw new Unavailable('Traces cannot be read now: their store does not answer.');
+  };
   const traces = {
     ...createMemoryTraceStore(),
+    listSummaries: away,
+    findSummaries: away,
     ingestExport: async (...[, reading]: Parameters<TraceStore['ingestExport']>) => {
       await reading;
       throw new Unavailable('Too many exports are waiting to be stored.');
     },
   };
   // The trace operations use nothing else of the platform.
-  const platform = { stores: { traces }, estimates: NO_ESTIMATES, exports, bus: createBus() } as unknown as Platform;
+  const platform = {
+    stores: { traces },
+    estimates: NO_ESTIMATES,
+    exports,
+    bus: createBus(),
+    clock: systemClock,
+    recordsReadable: async () => {},
+  } as unknown as Platform;
   const serve = createRouter({
     rows: traceRoutes,
     identify: () => ({ role: 'proxy_admin', keyHash: 'k', key: null, teamId: null, userId: null }),
@@ -53,8 +66,9 @@ afterAll(() => {
   server.closeAllConnections();
 });
 
+const origin = (): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 const sendSpan = (): Promise<Response> =>
-  fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/traces`, {
+  fetch(`${origin()}/v1/traces`, {
     method: 'POST',
     headers: { authorization: 'Bearer sk-any', 'content-type': 'application/json' },
     body: JSON.stringify(otlpExport(otlpSpan('1', 0, 1))),
@@ -77,5 +91,19 @@ it('traces.ingest 503: a store that takes no more is worth another try in two se
   expect(await answered(Promise.resolve(response))).toEqual([
     503,
     { message: 'Too many exports are waiting to be stored.' },
+  ]);
+});
+
+it.each([
+  ['traces.list', '/v1/traces'],
+  ['traces.get', `/v1/traces/${TRACE_ID}`],
+  ['traces.span', `/v1/traces/${TRACE_ID}/spans/${'a'.repeat(16)}`],
+  ['traces.error', `/v1/traces/${TRACE_ID}/spans/${'a'.repeat(16)}/error`],
+])('%s 503: a store that does not answer is worth another try in two seconds', async (_what, path) => {
+  const response = await fetch(`${origin()}${path}`, { headers: { authorization: 'Bearer sk-any' } });
+  expect(response.headers.get('retry-after')).toBe('2');
+  expect(await answered(Promise.resolve(response))).toEqual([
+    503,
+    { detail: { code: 'unavailable', message: 'Traces cannot be read now: their store does not answer.' } },
   ]);
 });

@@ -118,6 +118,26 @@ describe('an export that asks too much', () => {
   });
 
   it.each([
+    ['zero ids', { traceId: new Uint8Array(16) }, 'trace_id must be 16 bytes, not all zero'],
+    ['long ids', { spanId: new Uint8Array(9).fill(1) }, 'span_id must be 8 bytes, not all zero'],
+    ['reversed times', { endTimeUnixNano: '1' }, 'end time must not be before start time'],
+    [
+      'a link to nowhere',
+      { links: [{ traceId: new Uint8Array(16), spanId: new Uint8Array(8).fill(1) }] },
+      'a link has an invalid trace_id or span_id',
+    ],
+  ])('traces.ingest 400: %s, in protobuf', async (_what, differing, fault) => {
+    const spans = [protobufSpan, { ...protobufSpan, ...differing }];
+    const body = encodeExport({ resourceSpans: [{ scopeSpans: [{ spans }] }] });
+    expect(await attempt(answeredBytes(sendBytes(app, body, { ...PROTOBUF, ...as(key) })))).toEqual([
+      400,
+      'application/x-protobuf',
+      asProtobuf(`Span 1 of the export is invalid: ${fault}.`),
+      [],
+    ]);
+  });
+
+  it.each([
     ['zero ids', { traceId: '0'.repeat(32) }, 'trace_id must be 16 bytes, not all zero'],
     ['a zero parent', { parentSpanId: '0'.repeat(16) }, 'parent_span_id must be empty or 8 bytes, not all zero'],
     ['short ids', { spanId: '1'.repeat(14) }, 'span_id must be 8 bytes, not all zero'],

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+import {
+  answered,
+  as,
+  makeKey,
+  otlpExport,
+  otlpSpan,
+  refFor,
+  send,
+  TRACE_ID,
+  WINDOW,
+  workedExample,
+} from './trace-client.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.stop());
+
+interface Listed {
+  readonly data: readonly { readonly trace_id: string; readonly trace_ref: string }[];
+}
+const refsOf = async (key: string) => {
+  const [, list] = await answered(app.call('GET', `/v1/traces?${WINDOW}`, undefined, as(key)));
+  return (list as Listed).data.filter((trace) => trace.trace_id === TRACE_ID).map((trace) => trace.trace_ref);
+};
+
+describe('traces.list 200: whose a trace is', () => {
+  it('one id sent by two teams is two traces for administrators, and one for each team', async () => {
+    const [one, two] = [await makeKey(app, { team_id: 'team-1' }), await makeKey(app, { team_id: 'team-2' })];
+    const viewer = await makeKey(app, { user_role: 'proxy_admin_viewer' });
+    for (const key of [one, two]) expect((await send(app, workedExample, as(key))).status).toBe(200);
+    const refs = [refFor(one, 'team-1'), refFor(two, 'team-2')];
+    expect(new Set(refs).size).toBe(2);
+    expect([await refsOf(one), await refsOf(two)]).toEqual([[refs[0]], [refs[1]]]);
+    for (const admin of [app.adminKey, viewer]) expect((await refsOf(admin)).toSorted()).toEqual(refs.toSorted());
+  });
+
+  it('is never what the trace claims of itself', async () => {
+    const key = await makeKey(app, { team_id: 'team-3' });
+    const [claimed] = otlpExport(otlpSpan('1', 0, 1, {}, { traceId: '8'.repeat(32) })).resourceSpans;
+    const attributes = ['team_id', 'api_key_hash', 'org_id'].map((name) => ({
+      key: `litellm.${name}`,
+      value: { stringValue: 'team-1' },
+    }));
+    await send(app, { resourceSpans: [{ ...claimed, resource: { attributes } }] }, as(key));
+    const query = `{ span(traceId: "${'8'.repeat(32)}", spanId: "${'1'.repeat(16)}") { resourceAttributes } trace(id: "${'8'.repeat(32)}") { teamId keyHash } }`;
+    const [, asked] = await answered(app.call('POST', '/graphql', { query }, as(key)));
+    const { data } = asked as { readonly data: { readonly trace: { readonly keyHash: string } } };
+    expect(data).toEqual({
+      span: {
+        resourceAttributes: {
+          'litellm.team_id': 'team-3',
+          'litellm.api_key_hash': data.trace.keyHash,
+          'litellm.org_id': '',
+        },
+      },
+      trace: { teamId: 'team-3', keyHash: expect.stringMatching(/^[\da-f]{64}$/) },
+    });
+  });
+});
+
+it('traces.list 200: a trace without its root has no name, traces.get 200: and is shown under its first span', async () => {
+  const key = await makeKey(app);
+  const traceId = '6'.repeat(32);
+  const below = { traceId, parentSpanId: 'f'.repeat(16) };
+  const [late, early] = [
+    otlpSpan('1', 5, 1, {}, { ...below, name: 'late', status: { code: 2 } }),
+    otlpSpan('2', 1, 1, {}, { ...below, name: 'early', status: { code: 1 } }),
+  ];
+  await send(app, otlpExport(late, early), as(key));
+  const listed = async () => (await answered(app.call('GET', `/v1/traces?${WINDOW}`, undefined, as(key))))[1];
+  const read = async () => (await answered(app.call('GET', `/v1/traces/${traceId}`, undefined, as(key))))[1];
+  expect(await listed()).toMatchObject({ data: [{ name: '', status: 'unset', error_count: 1, span_count: 2 }] });
+  expect(await read()).toMatchObject({ summary: { name: 'early', status: 'ok' } });
+  const root = otlpSpan('f', 0, 10, {}, { traceId, name: 'run', status: { code: 2 } });
+  await send(app, otlpExport(root), as(key));
+  const whole = { name: 'run', status: 'error', error_count: 2, span_count: 3, duration_ms: 10 };
+  expect([await listed(), await read()]).toMatchObject([{ data: [whole] }, { summary: whole }]);
+});
