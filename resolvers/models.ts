@@ -1,5 +1,7 @@
+import { visibilityOf } from '../src/domain/caller.ts';
+import { type ModelInfo, modelInfos } from '../src/domain/deployments/model-info.ts';
 import { type NamedModel, namedModel, namedModels } from '../src/domain/deployments/model-names.ts';
-import { NotFound } from '../src/domain/errors.ts';
+import { InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { anyKey } from './access.ts';
 import { callerOf, operation } from './operation.ts';
 
@@ -22,5 +24,44 @@ export const getModel = operation({
     const found = namedModel(gateway.deployments(), catalog.current(), { key: callerOf(scope).key, name: id });
     if (found !== null) return found;
     throw new NotFound('listed model', id, `The model \`${id}\` does not exist or you do not have access to it.`);
+  },
+});
+
+/** What is known of a deployment under one of its names. */
+export interface KnownModel extends ModelInfo {
+  /** Its address is for administrators only. */
+  readonly seesAddress: boolean;
+}
+
+/** Which of what the caller's key may call: null and false for no such choice. */
+export interface ModelInfoDraft {
+  readonly deploymentId: string | null;
+  readonly group: string | null;
+  /** Leaves out deployments that fail. */
+  readonly onlyHealthy: boolean;
+}
+
+/**
+ * What is known of the deployments that the caller's key may call. Throws InvalidInput for the id of one that is not among
+ * them.
+ */
+export const listModelInfo = operation({
+  name: 'listModelInfo',
+  access: anyKey,
+  run(scope, { deploymentId, group, onlyHealthy }: ModelInfoDraft): readonly KnownModel[] {
+    const { gateway, catalog } = scope.platform;
+    const caller = callerOf(scope);
+    const seesAddress = visibilityOf(caller).kind === 'all';
+    const named = modelInfos(gateway.deployments(), catalog.current(), caller.key).filter(
+      ({ name, deployment }) =>
+        (deploymentId === null || deployment.id === deploymentId) && (group === null || name === group),
+    );
+    if (deploymentId !== null && named.length === 0) {
+      const message = `/model/info: Model id = ${deploymentId} not found on litellm proxy`;
+      throw new InvalidInput(message, [{ path: ['query', 'litellm_model_id'], rule: 'value', message }]);
+    }
+    const isShown = ({ deployment }: ModelInfo): boolean =>
+      !onlyHealthy || gateway.healthOf(deployment.id).state !== 'failing';
+    return named.filter(isShown).map((one) => ({ ...one, seesAddress }));
   },
 });

@@ -12,6 +12,7 @@ import { messagesModelRoutes } from '../rest-shims/messages-models.ts';
 import { messagesRoutes } from '../rest-shims/messages.ts';
 import { metricsRoutes } from '../rest-shims/metrics.ts';
 import { keyRoutes } from '../rest-shims/keys.ts';
+import { modelInfoRoutes } from '../rest-shims/model-info.ts';
 import { modelRoutes } from '../rest-shims/models.ts';
 import { realtimeRoutes } from '../rest-shims/realtime.ts';
 import { responseSocketRoutes } from '../rest-shims/response-socket.ts';
@@ -33,6 +34,7 @@ export const restRoutes: readonly RouteRow[] = [
   ...batchRoutes,
   ...realtimeRoutes,
   ...modelRoutes,
+  ...modelInfoRoutes,
   ...keyRoutes,
   ...traceRoutes,
   ...catalogRoutes,

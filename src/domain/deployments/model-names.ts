@@ -23,22 +23,32 @@ export const mayCallSome = (key: VirtualKey | null, group: string): boolean =>
 const SIZE = /(^|\/)\d+-x-\d+\//;
 
 /** What a wildcard stands for, as far as the catalog lists models of its provider. */
-function filledIn(
-  { modelGroup, provider, upstreamModel }: Deployment,
-  catalog: CatalogSnapshot,
-): readonly NamedModel[] {
+function filledIn({ modelGroup, provider, upstreamModel }: Deployment, catalog: CatalogSnapshot): readonly FilledIn[] {
   const [before = '', after] = upstreamModel.split('*', 2);
   if (after === undefined) return [];
   const own = `${provider}/`;
-  return catalog.entries.flatMap((entry): readonly NamedModel[] => {
+  return catalog.entries.flatMap((entry): readonly FilledIn[] => {
     if (entry.provider !== provider || SIZE.test(entry.id)) return [];
     const upstream = entry.id.startsWith(own) ? entry.id.slice(own.length) : entry.id;
     if (upstream.length <= before.length + after.length) return [];
     if (!upstream.startsWith(before) || !upstream.endsWith(after)) return [];
     const matched = upstream.slice(before.length, upstream.length - after.length);
-    return [{ name: modelGroup.slice(0, -1) + matched, entry }];
+    return [{ name: modelGroup.slice(0, -1) + matched, entry, upstreamModel: upstream }];
   });
 }
+
+/** A name that a wildcard stands for, and what its upstream calls the model. */
+interface FilledIn extends NamedModel {
+  readonly upstreamModel: string;
+}
+
+/** What a wildcard stands for, as far as a key may call it; nothing for a deployment that is none. */
+export const standingFor = (
+  deployment: Deployment,
+  catalog: CatalogSnapshot,
+  key: VirtualKey | null,
+): readonly FilledIn[] =>
+  isWildcard(deployment.modelGroup) ? filledIn(deployment, catalog).filter(({ name }) => mayCall(key, name)) : [];
 
 /**
  * The names a key may ask for, each once, in the order of the configuration. A wildcard gives way to what it stands for: what
