@@ -5,7 +5,7 @@ import { Unavailable } from '../domain/errors.ts';
 export interface ThreadPool<Task> {
   /**
    * Does a task on the next thread that is free. `bytes` is what it weighs while it waits. Throws Unavailable when
-   * too much waits, or when the thread died of the task. Memory that is `given` moves to the thread once it begins: it is
+   * too much waits, or when the thread died of the task. Memory that is `given` moves to a thread that is free: it is
    * not copied, and gone here.
    */
   run<Result>(task: Task, bytes: number, given?: ArrayBuffer[]): Promise<Result>;
@@ -26,8 +26,12 @@ type Answer = { readonly result: never } | { readonly failure: unknown };
 
 interface Thread<Task> {
   readonly worker: Worker;
-  job: Job<Task> | null;
+  /** What it was given, in the order in which it answers. */
+  readonly jobs: Job<Task>[];
 }
+
+/** A thread that has the next task beside the one it does need not wait for us in between. */
+const MOST_GIVEN = 2;
 
 /** The memory of some bytes, to be given away; nothing where it holds more than these, or other threads share it. */
 export function ownMemory({ buffer, byteLength }: Uint8Array): ArrayBuffer[] {
@@ -58,18 +62,17 @@ export function createThreadPool<Task>({
   let closed = false;
 
   function settle(thread: Thread<Task>, by: (job: Job<Task>) => void): void {
-    const { job } = thread;
-    thread.job = null;
-    if (job === null) return;
+    const job = thread.jobs.shift();
+    if (job === undefined) return;
     // A process with nothing else to do may end.
-    thread.worker.unref();
+    if (thread.jobs.length === 0) thread.worker.unref();
     held = { jobs: held.jobs - 1, bytes: held.bytes - job.bytes };
     by(job);
   }
 
   function start(): Thread<Task> {
     const worker = new Worker(module, { workerData, resourceLimits: { maxOldGenerationSizeMb: heapMiB } });
-    const thread: Thread<Task> = { worker, job: null };
+    const thread: Thread<Task> = { worker, jobs: [] };
     worker.on('message', (answer: Answer) => {
       settle(thread, (job) =>
         'failure' in answer ? job.reject(errorFrom(answer.failure)) : job.resolve(answer.result),
@@ -78,10 +81,13 @@ export function createThreadPool<Task>({
     });
     const ended = (cause?: unknown): void => {
       threads.delete(thread);
+      // It died of the first; what was waiting behind that is done by another.
+      queue.unshift(...thread.jobs.splice(1));
       settle(thread, ({ reject }) =>
         reject(new Unavailable('The work could not be done on its thread.', undefined, { cause })),
       );
-      if (!closed) next();
+      if (closed) refuseWaiting();
+      else next();
     };
     worker.on('error', ended);
     worker.on('exit', () => ended());
@@ -89,16 +95,28 @@ export function createThreadPool<Task>({
     return thread;
   }
 
+  /** One that does nothing, else a new one, else one that has one task only. */
+  function nextThread(): Thread<Task> | undefined {
+    const idle = [...threads].find(({ jobs }) => jobs.length === 0);
+    if (idle !== undefined) return idle;
+    if (threads.size < mostThreads) return start();
+    return [...threads].find(({ jobs }) => jobs.length < MOST_GIVEN);
+  }
+
   function next(): void {
     if (queue.length === 0) return;
-    const idle = [...threads].find(({ job }) => job === null);
-    const thread = idle ?? (threads.size < mostThreads ? start() : null);
-    const job = thread === null ? undefined : queue.shift();
-    if (thread === null || job === undefined) return;
-    thread.job = job;
+    const thread = nextThread();
+    const job = thread === undefined ? undefined : queue.shift();
+    if (thread === undefined || job === undefined) return;
+    thread.jobs.push(job);
     thread.worker.ref();
-    thread.worker.postMessage(job.task, job.given);
+    // Behind another its memory is copied: when the thread dies of that one, this one is to be done all the same.
+    thread.worker.postMessage(job.task, thread.jobs.length === 1 ? job.given : []);
     next();
+  }
+
+  function refuseWaiting(): void {
+    for (const { reject } of queue.splice(0)) reject(new Unavailable('The process is ending.'));
   }
 
   return {
@@ -115,8 +133,7 @@ export function createThreadPool<Task>({
     },
     async close() {
       closed = true;
-      const waiting = queue.splice(0);
-      for (const { reject } of waiting) reject(new Unavailable('The process is ending.'));
+      refuseWaiting();
       await Promise.all([...threads].map(({ worker }) => worker.terminate()));
     },
   };

@@ -46,6 +46,15 @@ it('fails only the task a thread died of; the next ones get a new thread', async
   expect(next).toEqual({ status: 'fulfilled', value: 'next' });
 });
 
+it('does again what a thread had at hand when it died of another, memory and all', async () => {
+  const { run } = open(1);
+  const bytes = new Uint8Array([1, 2, 3]);
+  const died = run({ kind: 'die', text: 'out of memory' }, 1);
+  const next = run(say('next'), 3, ownMemory(bytes));
+  await expect(died).rejects.toThrow(Unavailable);
+  expect(await next).toBe('next');
+});
+
 it('refuses what is too much, by number and by bytes, and takes it when there is room again', async () => {
   const { run } = open(1, { waiting: 2, bytes: 100 });
   const held = [run(say('1'), 60), run(say('2'), 40)];
