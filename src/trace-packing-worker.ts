@@ -23,7 +23,7 @@ function perform(task: PackingTask): Done {
     case 'pack': {
       const { body, ...read } = packExport(task.sent, limits);
       const result: PackedMessage = { ...packedText(read), body };
-      return { result, given: ownMemory(body.bytes) };
+      return { result, given: [...ownMemory(body.bytes), ...ownMemory(result.rows)] };
     }
     case 'payload':
       return { result: payloadAt(task.body, task.at, task.owner, limits.valueBytes), given: [] };

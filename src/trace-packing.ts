@@ -8,11 +8,11 @@ import type { OtlpLimits } from './domain/traces/otlp-limits.ts';
 import { type CallUsage, callUsageOf } from './domain/traces/call-usage.ts';
 import { callsAbove } from './domain/traces/estimates.ts';
 import { readHead, readPayload } from './domain/traces/read-span.ts';
-import type { RawSpan, SpanHead, SpanPayload } from './domain/traces/span.ts';
+import type { SpanHead, SpanPayload } from './domain/traces/span.ts';
 import { type KeptSpan, spanRowsAndEnds } from './domain/traces/span-rows.ts';
 import { tallyOf } from './domain/traces/trace.ts';
 import { blankSpans } from './wire/otlp/blank-spans.ts';
-import { decodeExport, decodeSpan, otlpFormat } from './wire/otlp/decode.ts';
+import { decodeSpan, otlpFormat, visitExport } from './wire/otlp/decode.ts';
 
 // What is done with whole exports: pure work on bytes, on whichever thread has the time for it.
 
@@ -33,7 +33,7 @@ export function declaredSize({ bytes, contentEncoding }: SentExport): number {
 export function packExport(sent: SentExport, limits: OtlpLimits): PackedExport {
   const compression = compressionOf(sent.contentEncoding);
   const plain = compression === null ? sent.bytes : inflate(sent, limits.bodyBytes);
-  const read = tracesOf(decodeExport(plain, sent.contentType, limits), limits.valueBytes);
+  const read = tracesOf({ body: plain, contentType: sent.contentType, limits });
   if (compression !== null) letGo(plain);
   const format = otlpFormat(sent.contentType);
   const body: ExportBody =
@@ -106,20 +106,20 @@ interface Read {
 }
 
 /** The spans of each trace with their places; of those that share an id the first. */
-function tracesOf(spans: readonly RawSpan[], valueBytes: number): Pick<PackedExport, 'traces' | 'calls'> {
+function tracesOf(sent: Parameters<typeof visitExport>[0]): Pick<PackedExport, 'traces' | 'calls'> {
   const traces = new Map<string, Read>();
   let own: Read | null = null;
-  for (const [at, span] of spans.entries()) {
+  visitExport(sent, (span, at) => {
     // Spans of one trace come together. To find a text in a map, V8 enters it into a table of its own first.
     if (own?.traceId !== span.traceId) own = traceOf(traces, span.traceId);
     const { places, heads, kept, usages } = own;
-    if (places.has(span.spanId)) continue;
+    if (places.has(span.spanId)) return;
     places.set(span.spanId, heads.length);
-    const head = readHead(span, valueBytes);
+    const head = readHead(span, sent.limits.valueBytes);
     heads.push(head);
     kept.push({ head, payload: { kind: 'body', at } });
     usages.push(callUsageOf(span, head));
-  }
+  });
   const calls: PlacedCall[] = [];
   const packed = [...traces.values()].map(({ traceId, places, heads, kept, usages }, trace): PackedTrace => {
     const { rows, ends } = spanRowsAndEnds(kept);

@@ -51,15 +51,16 @@ export function collect(stream: ByteStream, limit: number): Promise<Uint8Array |
       },
       done() {
         const [only] = chunks;
-        resolve(chunks.length === 1 && only ? only : joined(chunks, size));
+        resolve(chunks.length === 1 && only ? only : joined(chunks));
       },
       fail: reject,
     });
   });
 }
 
-function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
-  const whole = new Uint8Array(size);
+/** Pieces as one. */
+export function joined(chunks: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(chunks.reduce((total, { length }) => total + length, 0));
   let at = 0;
   for (const chunk of chunks) {
     whole.set(chunk, at);

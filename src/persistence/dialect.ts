@@ -65,27 +65,27 @@ function driverOver({ open, file, access, failed }: SqliteDatabase): Driver {
       if (access === 'readwrite')
         checkpoints = createCheckpoints(handle, { openSide: () => openReady(open, file, access), failed });
     },
-    acquireConnection() {
+    async acquireConnection() {
       if (connection === null) throw new Error('The SQLite driver is not open.');
-      return Promise.resolve(connection);
+      await checkpoints?.beforeTransaction();
+      return connection;
     },
     // Taking the write lock at once: a transaction that reads first and writes later would fail when another
     // process wrote in between, and no waiting could help it.
     async beginTransaction(on) {
-      await checkpoints?.beforeTransaction();
       await command(on, access === 'readonly' ? 'begin' : 'begin immediate');
     },
-    async commitTransaction(on) {
-      await command(on, 'commit');
-      checkpoints?.committed();
-    },
+    commitTransaction: (on) => command(on, 'commit'),
     // A full disk or a broken file makes SQLite roll back by itself; then there is nothing left to roll back, and
     // saying so would hide why.
     rollbackTransaction: (on) => command(on, 'rollback').catch(() => {}),
     savepoint: (on, name) => command(on, `savepoint "${name}"`),
     rollbackToSavepoint: (on, name) => command(on, `rollback to "${name}"`),
     releaseSavepoint: (on, name) => command(on, `release "${name}"`),
-    releaseConnection: () => Promise.resolve(),
+    // Whoever had it may have committed, by a statement alone as well.
+    async releaseConnection() {
+      checkpoints?.committed();
+    },
     async destroy() {
       await checkpoints?.close();
       await handle?.close();

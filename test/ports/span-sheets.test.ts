@@ -112,6 +112,33 @@ for (const engine of ENGINES)
       expect(behind.map(({ name }) => name)).toEqual([saying(1, 4)]);
     });
 
+    it('is stored once by a process that was not there when it came, and the rest of its export with it', async () => {
+      await store({ trace: 1, spans: [1, 2] });
+      const other = await scratch.open({ bodies: aTracePacker() });
+      const again = anExport({ trace: 2, spans: [1] }, { trace: 1, spans: [2, 3] }, { trace: 3, spans: [1, 2] });
+      const summaries = await other.traces.ingestExport(TEAM_KEY, again);
+      expect(summaries.map(({ traceId: id, spanCount }) => [id, spanCount])).toEqual([
+        [traceId(2), 1],
+        [traceId(1), 3],
+        [traceId(3), 2],
+      ]);
+      expect(await other.traces.ingestExport(TEAM_KEY, again)).toEqual([]);
+      expect(await counts()).toEqual([1, 3]);
+      expect([await read(1), await read(2), await read(3)]).toEqual([
+        whole(1, [1, 2, 3]),
+        whole(2, [1]),
+        whole(3, [1, 2]),
+      ]);
+    });
+
+    it('is each trace’s own when many exports come at once, more than one statement takes and some of them twice', async () => {
+      const sent = Array.from({ length: 23 }, (_, at) => ({ trace: 1 + (at % 20), spans: from(1, 1 + (at % 20)) }));
+      for (const some of [sent.slice(0, 3), sent.slice(3)]) await Promise.all(some.map((one) => store(one)));
+      for (const { trace, spans } of sent) expect(await read(trace)).toEqual(whole(trace, spans));
+      expect(await counts()).toEqual([0, 20]);
+      expect((await scratch.keptBodies()).map(({ heldBy }) => heldBy).toSorted((a, b) => a - b)).toEqual(from(1, 20));
+    });
+
     it('is not stored again when it is sent again, alone or with more', async () => {
       await store({ trace: 1, spans: [1, 2] });
       await store({ trace: 1, spans: [2, 1] });

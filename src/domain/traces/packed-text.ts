@@ -1,18 +1,18 @@
 import type { Usd } from '../money.ts';
 import type { PackedExport, PackedTrace } from './packed.ts';
 import type { PackedCalls } from './packed-calls.ts';
-import type { SpanRows } from './span-rows.ts';
+import { joined } from '../bytes.ts';
+import { bytesOfRows, type SpanRows } from './span-rows.ts';
 import type { TraceTally } from './trace.ts';
 
 /**
  * What was read of an export, on its way from one thread to another. A text is cloned as one piece, where every member
- * of every object costs as much again: so what is many and small travels as JSON. Rows stay apart, one text a trace:
- * a letter beyond Latin-1 doubles the text that it is in, and shall not double others.
+ * of every object costs as much again: so what is many and small travels as JSON. Rows are bytes, which move.
  */
 export interface PackedText {
   readonly facts: string;
-  /** In the order of the traces. */
-  readonly rows: readonly SpanRows[];
+  /** Of all traces, one behind the other in their order. */
+  readonly rows: Uint8Array;
   /** In the order of the names among the facts. */
   readonly calls: readonly string[];
 }
@@ -26,21 +26,26 @@ interface StoredTally extends Omit<TraceTally, 'startNs' | 'endNs' | 'spend' | '
 }
 
 interface Facts {
-  readonly traces: readonly (Omit<PackedTrace, 'tally' | 'rows'> & { readonly tally: StoredTally })[];
+  readonly traces: readonly (Omit<PackedTrace, 'tally' | 'rows'> & {
+    readonly tally: StoredTally;
+    /** Of its rows. */
+    readonly bytes: number;
+  })[];
   readonly names: readonly Omit<PackedCalls, 'text'>[];
 }
 
 /** All of an export but its body, as text. */
 export function packedText({ traces, calls }: Omit<PackedExport, 'body'>): PackedText {
+  const rows = traces.map((trace) => bytesOfRows(trace.rows));
   const facts: Facts = {
-    traces: traces.map(({ traceId, tally, spanIds, callsAbove }) => {
-      return { traceId, tally: storedTally(tally), spanIds, callsAbove };
+    traces: traces.map(({ traceId, tally, spanIds, callsAbove }, at) => {
+      return { traceId, tally: storedTally(tally), spanIds, callsAbove, bytes: rows[at]?.length ?? 0 };
     }),
     names: calls.map(({ models, provider }) => ({ models, provider })),
   };
   return {
     facts: JSON.stringify(facts),
-    rows: traces.map(({ rows }) => rows),
+    rows: joined(rows),
     calls: calls.map(({ text }) => text),
   };
 }
@@ -48,11 +53,13 @@ export function packedText({ traces, calls }: Omit<PackedExport, 'body'>): Packe
 /** What `packedText` made text of. */
 export function packedOfText({ facts, rows, calls }: PackedText): Omit<PackedExport, 'body'> {
   const { traces, names } = JSON.parse(facts) as Facts;
+  let at = 0;
   return {
-    traces: traces.map(({ traceId, tally, spanIds, callsAbove }, at) => {
-      return { traceId, tally: tallyOfStored(tally), spanIds, rows: rows[at] ?? lost(), callsAbove };
+    traces: traces.map(({ traceId, tally, spanIds, callsAbove, bytes }) => {
+      const own = rows.subarray(at, (at += bytes)) as SpanRows;
+      return { traceId, tally: tallyOfStored(tally), spanIds, rows: own, callsAbove };
     }),
-    calls: names.map(({ models, provider }, at) => ({ models, provider, text: calls[at] ?? lost() })),
+    calls: names.map(({ models, provider }, place) => ({ models, provider, text: calls[place] ?? lost() })),
   };
 }
 

@@ -18,9 +18,15 @@ export interface KeptSpan {
 /**
  * Spans of one trace as text: a JSON list with a list for each span, in the order of `SPAN_ROW_MEMBERS`, each on a line
  * of its own. Made where spans are read, which may be another thread, and stored by any engine without anybody looking
- * into it.
+ * into it. What was read on another thread is that text in UTF-8, because bytes move between threads and text is copied.
  */
-export type SpanRows = string & { readonly spanRows: true };
+export type SpanRows = (string | Uint8Array) & { readonly spanRows: true };
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+export const textOfRows = (rows: SpanRows): string => (typeof rows === 'string' ? rows : decoder.decode(rows));
+export const bytesOfRows = (rows: SpanRows): Uint8Array => (typeof rows === 'string' ? encoder.encode(rows) : rows);
 
 const NEXT_ROW = ',\n';
 
@@ -95,15 +101,21 @@ export function spanRows(spans: readonly KeptSpan[]): SpanRows {
 
 const rowText = (span: KeptSpan): string => JSON.stringify(rowOf(span));
 
-/** The same, and of each row where in the text its estimate ends. */
+/** The same in bytes, and of each row where in them its estimate ends. */
 export function spanRowsAndEnds(spans: readonly KeptSpan[]): {
   readonly rows: SpanRows;
   readonly ends: readonly number[];
 } {
   const texts = spans.map(rowText);
+  const text = `[${texts.join(NEXT_ROW)}]`;
+  const bytes = encoder.encode(text);
+  const isAscii = bytes.length === text.length;
   let end = 0;
-  const ends = texts.map((text) => (end += text.length + NEXT_ROW.length) - NEXT_ROW.length);
-  return { rows: `[${texts.join(NEXT_ROW)}]` as SpanRows, ends };
+  const ends = texts.map((row) => {
+    end += (isAscii ? row.length : encoder.encode(row).length) + NEXT_ROW.length;
+    return end - NEXT_ROW.length;
+  });
+  return { rows: bytes as Uint8Array as SpanRows, ends };
 }
 
 const NO_ESTIMATE = 'null';
@@ -113,18 +125,27 @@ export function withEstimates(
   rows: SpanRows,
   estimates: readonly { readonly end: number; readonly estimate: Usd }[],
 ): SpanRows {
-  let text = '';
+  const bytes = bytesOfRows(rows);
+  const texts = estimates.map(({ estimate }) => `"${amountText(estimate)}"`);
+  const more = texts.reduce((total, text) => total + text.length - NO_ESTIMATE.length, 0);
+  const estimated = new Uint8Array(bytes.length + more);
   let from = 0;
-  for (const { end, estimate } of estimates) {
-    text += `${rows.slice(from, end - NO_ESTIMATE.length)}"${amountText(estimate)}"`;
+  let at = 0;
+  for (const [place, { end }] of estimates.entries()) {
+    const before = bytes.subarray(from, end - NO_ESTIMATE.length);
+    estimated.set(before, at);
+    at += before.length;
+    at += encoder.encodeInto(texts[place] ?? '', estimated.subarray(at)).written;
     from = end;
   }
-  return (text + rows.slice(from)) as SpanRows;
+  estimated.set(bytes.subarray(from), at);
+  return estimated as Uint8Array as SpanRows;
 }
 
 /** The list of each span, as text. JSON escapes every line break, so that none can be inside of a row. */
 export function rowTexts(rows: SpanRows): readonly string[] {
-  return rows === '[]' ? [] : rows.slice(1, -1).split(NEXT_ROW);
+  const text = textOfRows(rows);
+  return text === '[]' ? [] : text.slice(1, -1).split(NEXT_ROW);
 }
 
 function rowOf({ head, payload }: KeptSpan): Row {
@@ -159,7 +180,7 @@ function rowOf({ head, payload }: KeptSpan): Row {
 
 /** The spans that `spanRows` made text of. */
 export function spansOfRows(traceId: string, rows: SpanRows): readonly KeptSpan[] {
-  return (JSON.parse(rows) as readonly Row[]).map((row) => keptSpanOf(traceId, row));
+  return (JSON.parse(textOfRows(rows)) as readonly Row[]).map((row) => keptSpanOf(traceId, row));
 }
 
 function keptSpanOf(traceId: string, row: Row): KeptSpan {

@@ -7,9 +7,9 @@ const LOOK_MS = 100;
 
 /** What is told of a writer, to keep its log short. */
 export interface Checkpoints {
-  /** To be called, and waited for, before a transaction begins. */
+  /** To be called, and waited for, before the connection is used: there is no transaction then. */
   beforeTransaction(): Promise<void>;
-  /** To be called behind each commit. */
+  /** To be called behind each use. */
   committed(): void;
   close(): Promise<void>;
 }

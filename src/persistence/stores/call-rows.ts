@@ -4,7 +4,7 @@ import type { SpendRow } from '../../domain/spend/spend-row.ts';
 import { lineOfCall, patternText } from '../../domain/traces/call-body.ts';
 import { amountText, storable } from '../../domain/storable.ts';
 import type { SpanHead } from '../../domain/traces/span.ts';
-import { spanRows } from '../../domain/traces/span-rows.ts';
+import { spanRows, textOfRows } from '../../domain/traces/span-rows.ts';
 import { growSummary } from '../../domain/traces/trace.ts';
 import { ownerOf } from './call-owner.ts';
 import { patternOf, payloadsLike, type PayloadWriter } from './call-payload.ts';
@@ -231,7 +231,7 @@ function alike(sample: Sample, { spend, span }: CallRecord, extras: Extras): boo
 function headText({ spend, span }: CallRecord, traceRef: string, extras: Extras): string {
   const owner = ownerOf(spend);
   const [spanRow = []] = JSON.parse(
-    spanRows([{ head: span, payload: { kind: 'body', at: 0 } }]),
+    textOfRows(spanRows([{ head: span, payload: { kind: 'body', at: 0 } }])),
   ) as readonly (readonly unknown[])[];
   const rows = {
     spend_row: storedRowOf(spend),

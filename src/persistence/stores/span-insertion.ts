@@ -1,5 +1,5 @@
 import { CompiledQuery, type Kysely } from 'kysely';
-import type { SpanRows } from '../../domain/traces/span-rows.ts';
+import { type SpanRows, textOfRows } from '../../domain/traces/span-rows.ts';
 import type { SqlFlavour } from '../database.ts';
 import { insertOrRollback, type RowTable, statements } from '../rows.ts';
 import type { Tables } from '../tables.ts';
@@ -11,7 +11,7 @@ export type SpanGroup = string & { readonly spanGroup: true };
 
 /** `traceNo` and `bodyNo` as the database gave them; null without a body. */
 export function spanGroup(traceNo: string, bodyNo: string | null, rows: SpanRows): SpanGroup {
-  return `[${traceNo},${bodyNo ?? 'null'},${rows}]` as SpanGroup;
+  return `[${traceNo},${bodyNo ?? 'null'},${textOfRows(rows)}]` as SpanGroup;
 }
 
 /** Writes spans and finds those that are there, with statements whose text is made once. */

@@ -1,4 +1,5 @@
 import { type AliasedRawBuilder, type Kysely, sql } from 'kysely';
+import { bytesOfRows } from '../../domain/traces/span-rows.ts';
 import type { SqlFlavour } from '../database.ts';
 import { encodeRow, insertionInto, insertOrRollback, numbersIn, type RowTable, statements } from '../rows.ts';
 import type { Tables } from '../tables.ts';
@@ -30,18 +31,19 @@ export interface Sheet {
 /** What fits of these parts; null for none. */
 export function sheetOf(parts: readonly IngestPart[]): Sheet | null {
   const places = new Map<IngestPart, SheetPlace>();
-  const texts: string[] = [];
+  const laid: Uint8Array[] = [];
   let at = 0;
   for (const part of parts) {
     const { rows, spanIds } = part;
     if (spanIds.length > MOST_SPANS || rows.length > MOST_LENGTH) continue;
-    const length = Buffer.byteLength(rows);
-    if (at + length > SHEET_BYTES) continue;
+    const bytes = bytesOfRows(rows);
+    const { length } = bytes;
+    if (length > MOST_LENGTH || at + length > SHEET_BYTES) continue;
     places.set(part, { at, length, spans: spanIds.length });
-    texts.push(rows);
+    laid.push(bytes);
     at += length;
   }
-  return places.size === 0 ? null : { heads: Buffer.from(texts.join('')), places };
+  return places.size === 0 ? null : { heads: Buffer.concat(laid, at), places };
 }
 
 /** A sheet with nothing left at some of its places, each as long as it was. */

@@ -26,6 +26,7 @@ import { type PiecedTrace, recountCalls } from './recount.ts';
 import { createSpanWriter, spanGroup } from './span-insertion.ts';
 import { createSheetWriter, type Sheet, sheetOf } from './span-sheets.ts';
 import { emptySummaryRow, type NewSummaryRow, summaryOf, summaryRowOf, type SummaryRow } from './summary-rows.ts';
+import { createWholeExports } from './whole-exports.ts';
 
 /** The tables of the trace store, as rows are written to and read from them. */
 export interface TraceTables {
@@ -97,6 +98,7 @@ export function createTraceIngest(
   const sheetWriter = createSheetWriter(flavour, tables);
   const storeBodies = createBodyWriter(flavour);
   const notesOf = createCallNotes(flavour);
+  const whole = flavour === 'sqlite' ? createWholeExports(newSummary) : null;
   let lockText: string | null = null;
 
   /** Runs an insert in as many statements as the rows need; gives the numbers of the traces by their refs. */
@@ -252,6 +254,14 @@ export function createTraceIngest(
   }
 
   async function commit(jobs: readonly IngestJob[]): Promise<Summaries> {
+    const exports = whole?.among(jobs) ?? null;
+    if (whole !== null && exports !== null) {
+      try {
+        return await whole.store(orm.em.fork().getKysely<Tables>(), exports);
+      } catch (error) {
+        if (!isDuplicate(error)) throw error;
+      }
+    }
     if (jobs.every(({ begins }) => begins)) {
       try {
         return await transaction(orm, (db) => storeFresh(db, jobs));
@@ -264,6 +274,7 @@ export function createTraceIngest(
 
   return async (jobs) => {
     const grown = await inFlight.run(() => commit(jobs));
+    whole?.remember(grown.keys());
     return jobs.map(({ parts }) => {
       const refs = new Set(parts.map(({ identity }) => identity.traceRef));
       return [...refs].flatMap((ref) => grown.get(ref) ?? []);

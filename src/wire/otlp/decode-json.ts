@@ -8,16 +8,20 @@ import { assertLink, assertSpan, eventTime, spanKindOf, spanStatusOf } from './s
 const STATUS_CODES = ['UNSET', 'OK', 'ERROR'];
 
 /**
- * Decodes an ExportTraceServiceRequest in its JSON encoding, in the order of the spans in it. Takes the
+ * Decodes an ExportTraceServiceRequest in its JSON encoding, and hands on its spans in their order. Takes the
  * dialects in use: ids in hex or base64, enums by number or name, 64-bit integers as text or number. Throws
  * InvalidInput when it is not one or has an invalid span, TooLarge when it crosses a limit. `wanted` is the position
  * of the only span to be read, from 0; all others are stepped over.
  */
-export function decodeJson(body: Uint8Array, limits: OtlpLimits, wanted: number | null = null): readonly RawSpan[] {
+export function visitJson(
+  body: Uint8Array,
+  limits: OtlpLimits,
+  visit: (span: RawSpan, position: number) => void,
+  wanted: number | null = null,
+): void {
   const allowance = allowanceOf(limits);
   const request = parseJson(body, allowance);
   if (!isObject(request)) throw undecodable('it is not a JSON object');
-  const spans: RawSpan[] = [];
   let passed = 0;
   for (const resourceSpans of messagesOf(request['resourceSpans'], 'resourceSpans')) {
     spendHolder(allowance);
@@ -28,12 +32,11 @@ export function decodeJson(body: Uint8Array, limits: OtlpLimits, wanted: number 
       spendHolder(allowance);
       const scope = readInstrumentationScope(messageOf(scopeSpans['scope'], 'scope'), allowance);
       for (const span of messagesOf(scopeSpans['spans'], 'spans')) {
-        if (wanted === null || wanted === passed) spans.push(readSpan(span, passed, resource, scope, allowance));
+        if (wanted === null || wanted === passed) visit(readSpan(span, passed, resource, scope, allowance), passed);
         passed++;
       }
     }
   }
-  return spans;
 }
 
 function readInstrumentationScope(scope: JsonObject, allowance: Allowance): RawSpan['instrumentationScope'] {

@@ -1,29 +1,8 @@
 import type { OtlpLimits } from '../../domain/traces/otlp-limits.ts';
 import type { Attributes, AttributeValue, RawSpan } from '../../domain/traces/span.ts';
-import { setAttribute } from './attributes.ts';
-import {
-  type Allowance,
-  allowanceOf,
-  assertCount,
-  assertDepth,
-  grantNodesOfSpans,
-  spendHolder,
-  spendNode,
-  spendSpan,
-  spendValue,
-} from './limits.ts';
-import {
-  cursorOver,
-  type ProtoCursor,
-  readDouble,
-  readFixed64,
-  readHex,
-  readInt64,
-  readLength,
-  readVarint,
-  skipField,
-} from './protobuf.ts';
-import { readShared } from './text-cache.ts';
+import { allowanceOf, assertCount, grantNodesOfSpans, spendHolder, spendSpan } from './limits.ts';
+import { cursorOver, readFixed64, readHex, readLength, readVarint, skipField } from './protobuf.ts';
+import { nextTag, readAttribute, readString, type ValueReader } from './protobuf-values.ts';
 import { assertLink, assertSpan, eventTime, spanKindOf, spanStatusOf } from './span-rules.ts';
 
 /*
@@ -31,15 +10,13 @@ import { assertLink, assertSpan, eventTime, spanKindOf, spanStatusOf } from './s
  * comes with another wire type is stepped over like an unknown one.
  */
 
-type Writable<Value> = { -readonly [Key in keyof Value]: Value[Key] };
-type Resource = Writable<RawSpan['resource']>;
-type InstrumentationScope = Writable<RawSpan['instrumentationScope']>;
+type Resource = RawSpan['resource'];
+type InstrumentationScope = RawSpan['instrumentationScope'];
 type Event = RawSpan['events'][number];
 type Link = RawSpan['links'][number];
 
-interface Reader extends ProtoCursor {
-  readonly allowance: Allowance;
-  readonly spans: RawSpan[];
+interface Reader extends ValueReader {
+  readonly visit: (span: RawSpan, position: number) => void;
   /** Position of the only span to be read; null for all. */
   readonly wanted: number | null;
   /** How many spans were passed so far. */
@@ -47,40 +24,60 @@ interface Reader extends ProtoCursor {
 }
 
 const NO_ATTRIBUTES: Attributes = Object.freeze({});
+const NO_SCOPE: InstrumentationScope = Object.freeze({ name: '', version: '', attributes: NO_ATTRIBUTES });
 const NO_EVENTS: readonly Event[] = Object.freeze([]);
 const NO_LINKS: readonly Link[] = Object.freeze([]);
 
 /**
- * Decodes an ExportTraceServiceRequest in its protobuf encoding, in the order of the spans in it. Throws
- * InvalidInput when it is not one or has an invalid span, TooLarge when it crosses a limit. `wanted` is the position
- * of the only span to be read, from 0; all others are stepped over.
+ * Decodes an ExportTraceServiceRequest in its protobuf encoding, and hands each span on as soon as it is read, in
+ * their order: most of what a span holds is needed for a moment only. Throws InvalidInput when it is not one or has an
+ * invalid span, TooLarge when it crosses a limit, perhaps behind some spans. `wanted` is the position of the only span to
+ * be read, from 0; all others are stepped over.
  */
-export function decodeProtobuf(body: Uint8Array, limits: OtlpLimits, wanted: number | null = null): readonly RawSpan[] {
-  const reader: Reader = { ...cursorOver(body), allowance: allowanceOf(limits), spans: [], wanted, passed: 0 };
+export function visitProtobuf(
+  body: Uint8Array,
+  limits: OtlpLimits,
+  visit: (span: RawSpan, position: number) => void,
+  wanted: number | null = null,
+): void {
+  const reader: Reader = { ...cursorOver(body), allowance: allowanceOf(limits), visit, wanted, passed: 0 };
   const end = reader.bytes.length;
   while (reader.at < end) {
     const tag = nextTag(reader, end);
     if (tag === 0x0a) readResourceSpans(reader, readLength(reader, end));
     else skipField(reader, tag, end);
   }
-  return reader.spans;
-}
-
-function nextTag(reader: Reader, end: number): number {
-  spendNode(reader.allowance);
-  return readVarint(reader, end);
 }
 
 function readResourceSpans(reader: Reader, end: number): void {
   spendHolder(reader.allowance);
-  // Filled when it comes, which may be after the spans that share it.
-  const resource: Resource = { attributes: NO_ATTRIBUTES };
+  const resource: Resource = { attributes: readAhead(reader, end, readAttributeHolder) ?? NO_ATTRIBUTES };
   while (reader.at < end) {
     const tag = nextTag(reader, end);
-    if (tag === 0x0a) resource.attributes = readAttributeHolder(reader, readLength(reader, end));
-    else if (tag === 0x12) readScopeSpans(reader, readLength(reader, end), resource);
+    if (tag === 0x12) readScopeSpans(reader, readLength(reader, end), resource);
     else skipField(reader, tag, end);
   }
+}
+
+/**
+ * Reads what is in field 1, and goes back to where it began: it belongs to all that a message holds, and may come behind
+ * it. Of several the last counts.
+ */
+function readAhead<Value>(
+  reader: Reader,
+  end: number,
+  read: (reader: Reader, end: number) => Value,
+): Value | undefined {
+  const start = reader.at;
+  let value: Value | undefined;
+  while (reader.at < end) {
+    // Paid for when it is read again, as one of the fields that the spans among them bring room for.
+    const tag = readVarint(reader, end);
+    if (tag === 0x0a) value = read(reader, readLength(reader, end));
+    else skipField(reader, tag, end);
+  }
+  reader.at = start;
+  return value;
 }
 
 /** A message of which only the attributes in field 1 are read: a resource. */
@@ -97,33 +94,34 @@ function readAttributeHolder(reader: Reader, end: number): Attributes {
 
 function readScopeSpans(reader: Reader, end: number, resource: Resource): void {
   spendHolder(reader.allowance);
-  const scope: InstrumentationScope = { name: '', version: '', attributes: NO_ATTRIBUTES };
+  const scope = readAhead(reader, end, readInstrumentationScope) ?? NO_SCOPE;
   while (reader.at < end) {
     const tag = nextTag(reader, end);
-    if (tag === 0x0a) readInstrumentationScope(reader, readLength(reader, end), scope);
-    else if (tag === 0x12) readWantedSpan(reader, readLength(reader, end), resource, scope);
+    if (tag === 0x12) readWantedSpan(reader, readLength(reader, end), resource, scope);
     else skipField(reader, tag, end);
   }
 }
 
 function readWantedSpan(reader: Reader, end: number, resource: Resource, scope: InstrumentationScope): void {
   if (reader.wanted === null || reader.wanted === reader.passed)
-    reader.spans.push(readSpan(reader, end, resource, scope));
+    reader.visit(readSpan(reader, end, resource, scope), reader.passed);
   else reader.at = end;
   reader.passed++;
 }
 
-function readInstrumentationScope(reader: Reader, end: number, scope: InstrumentationScope): void {
+function readInstrumentationScope(reader: Reader, end: number): InstrumentationScope {
   const attributes: Record<string, AttributeValue> = {};
   let count = 0;
+  let name = '';
+  let version = '';
   while (reader.at < end) {
     const tag = nextTag(reader, end);
-    if (tag === 0x0a) scope.name = readString(reader, end);
-    else if (tag === 0x12) scope.version = readString(reader, end);
+    if (tag === 0x0a) name = readString(reader, end);
+    else if (tag === 0x12) version = readString(reader, end);
     else if (tag === 0x1a) readAttribute(reader, readLength(reader, end), attributes, ++count, 5);
     else skipField(reader, tag, end);
   }
-  scope.attributes = attributes;
+  return { name, version, attributes };
 }
 
 function readSpan(reader: Reader, end: number, resource: Resource, scope: InstrumentationScope): RawSpan {
@@ -244,102 +242,4 @@ function readLink(reader: Reader, end: number, spanIndex: number): Link {
   }
   assertLink(traceId, spanId, spanIndex);
   return { traceId, spanId, attributes };
-}
-
-function readString(reader: Reader, end: number): string {
-  const after = readLength(reader, end);
-  spendValue(reader.allowance, after - reader.at);
-  return readShared(reader, after);
-}
-
-/** One KeyValue of an attribute list; `count` is its place in it, from 1. */
-function readAttribute(
-  reader: Reader,
-  end: number,
-  into: Record<string, AttributeValue>,
-  count: number,
-  depth: number,
-): void {
-  assertCount(count, reader.allowance.limits.attributes, 'attributes');
-  readKeyValue(reader, end, into, depth);
-}
-
-function readKeyValue(reader: Reader, end: number, into: Record<string, AttributeValue>, depth: number): void {
-  assertDepth(reader.allowance, depth);
-  let key = '';
-  let value: AttributeValue = null;
-  while (reader.at < end) {
-    const tag = nextTag(reader, end);
-    if (tag === 0x0a) {
-      const after = readLength(reader, end);
-      spendValue(reader.allowance, after - reader.at);
-      key = readShared(reader, after);
-    } else if (tag === 0x12) value = readAnyValue(reader, readLength(reader, end), depth + 1);
-    else skipField(reader, tag, end);
-  }
-  setAttribute(into, key, value);
-}
-
-function readAnyValue(reader: Reader, end: number, depth: number): AttributeValue {
-  const { allowance } = reader;
-  assertDepth(allowance, depth);
-  let value: AttributeValue = null;
-  while (reader.at < end) {
-    const tag = nextTag(reader, end);
-    switch (tag) {
-      case 0x0a:
-        value = readString(reader, end);
-        continue;
-      case 0x10:
-        value = readVarint(reader, end) !== 0;
-        break;
-      case 0x18:
-        value = readInt64(reader, end);
-        break;
-      case 0x21:
-        value = readDouble(reader, end);
-        break;
-      case 0x2a:
-        value = readArray(reader, readLength(reader, end), depth + 1);
-        break;
-      case 0x32:
-        value = readKeyValueList(reader, readLength(reader, end), depth + 1);
-        break;
-      case 0x3a: {
-        const after = readLength(reader, end);
-        spendValue(allowance, after - reader.at);
-        // Copied, so that a small value does not keep the whole body alive.
-        value = new Uint8Array(reader.bytes.subarray(reader.at, after));
-        reader.at = after;
-        continue;
-      }
-      default:
-        skipField(reader, tag, end);
-        continue;
-    }
-    spendValue(allowance, 0);
-  }
-  return value;
-}
-
-function readArray(reader: Reader, end: number, depth: number): readonly AttributeValue[] {
-  assertDepth(reader.allowance, depth);
-  const values: AttributeValue[] = [];
-  while (reader.at < end) {
-    const tag = nextTag(reader, end);
-    if (tag === 0x0a) values.push(readAnyValue(reader, readLength(reader, end), depth + 1));
-    else skipField(reader, tag, end);
-  }
-  return values;
-}
-
-function readKeyValueList(reader: Reader, end: number, depth: number): Attributes {
-  assertDepth(reader.allowance, depth);
-  const entries: Record<string, AttributeValue> = {};
-  while (reader.at < end) {
-    const tag = nextTag(reader, end);
-    if (tag === 0x0a) readKeyValue(reader, readLength(reader, end), entries, depth + 1);
-    else skipField(reader, tag, end);
-  }
-  return entries;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidInput, TooLarge } from '../../../src/domain/errors.ts';
-import { decodeJson } from '../../../src/wire/otlp/decode-json.ts';
+import { decodeExport } from '../../../src/wire/otlp/decode.ts';
 import { DEFAULT_OTLP_LIMITS } from '../../../src/domain/traces/otlp-limits.ts';
 import { asOtlpJson, randomExport, seeded } from '../../support/random-export.ts';
 
@@ -16,7 +16,10 @@ const aSpan = (differing: Record<string, unknown> = {}) => ({
 });
 const exportOf = (...spans: unknown[]): string => JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans }] }] });
 const decode = (body: string | Uint8Array, differing: Partial<typeof DEFAULT_OTLP_LIMITS> = {}) =>
-  decodeJson(typeof body === 'string' ? Buffer.from(body) : body, { ...DEFAULT_OTLP_LIMITS, ...differing });
+  decodeExport(typeof body === 'string' ? Buffer.from(body) : body, 'application/json', {
+    ...DEFAULT_OTLP_LIMITS,
+    ...differing,
+  });
 const attributeOf = (value: unknown): unknown =>
   decode(exportOf(aSpan({ attributes: [{ key: 'a', value }] })))[0]?.attributes['a'];
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidInput, TooLarge } from '../../../src/domain/errors.ts';
 import { decodeExport } from '../../../src/wire/otlp/decode.ts';
-import { decodeProtobuf } from '../../../src/wire/otlp/decode-protobuf.ts';
 import { DEFAULT_OTLP_LIMITS } from '../../../src/domain/traces/otlp-limits.ts';
 import { encodeExport } from '../../support/otlp-oracle.ts';
 import { randomExport, seeded } from '../../support/random-export.ts';
@@ -19,7 +18,7 @@ const aSpan = (differing: Record<string, unknown> = {}) => ({
 });
 const exportOf = (...spans: unknown[]): Uint8Array => encodeExport({ resourceSpans: [{ scopeSpans: [{ spans }] }] });
 const decode = (body: Uint8Array, differing: Partial<typeof DEFAULT_OTLP_LIMITS> = {}) =>
-  decodeProtobuf(body, { ...DEFAULT_OTLP_LIMITS, ...differing });
+  decodeExport(body, 'application/x-protobuf', { ...DEFAULT_OTLP_LIMITS, ...differing });
 const attributesOf = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ key: `k${index}`, value: { boolValue: true } }));
 const nested = (depth: number): unknown => (depth === 0 ? {} : { arrayValue: { values: [nested(depth - 1)] } });

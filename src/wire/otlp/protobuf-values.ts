@@ -1,0 +1,115 @@
+import type { Attributes, AttributeValue } from '../../domain/traces/span.ts';
+import { setAttribute } from './attributes.ts';
+import { type Allowance, assertCount, assertDepth, spendNode, spendValue } from './limits.ts';
+import { type ProtoCursor, readDouble, readInt64, readLength, readVarint, skipField } from './protobuf.ts';
+import { readShared } from './text-cache.ts';
+
+/** A body that is being read, and what it may still ask of us. */
+export interface ValueReader extends ProtoCursor {
+  readonly allowance: Allowance;
+}
+
+/** The tag of the next field, paid for. */
+export function nextTag(reader: ValueReader, end: number): number {
+  spendNode(reader.allowance);
+  return readVarint(reader, end);
+}
+
+/** A text field. */
+export function readString(reader: ValueReader, end: number): string {
+  const after = readLength(reader, end);
+  spendValue(reader.allowance, after - reader.at);
+  return readShared(reader, after);
+}
+
+/** One KeyValue of an attribute list; `count` is its place in it, from 1. */
+export function readAttribute(
+  reader: ValueReader,
+  end: number,
+  into: Record<string, AttributeValue>,
+  count: number,
+  depth: number,
+): void {
+  assertCount(count, reader.allowance.limits.attributes, 'attributes');
+  readKeyValue(reader, end, into, depth);
+}
+
+function readKeyValue(reader: ValueReader, end: number, into: Record<string, AttributeValue>, depth: number): void {
+  assertDepth(reader.allowance, depth);
+  let key = '';
+  let value: AttributeValue = null;
+  while (reader.at < end) {
+    const tag = nextTag(reader, end);
+    if (tag === 0x0a) {
+      const after = readLength(reader, end);
+      spendValue(reader.allowance, after - reader.at);
+      key = readShared(reader, after);
+    } else if (tag === 0x12) value = readAnyValue(reader, readLength(reader, end), depth + 1);
+    else skipField(reader, tag, end);
+  }
+  setAttribute(into, key, value);
+}
+
+function readAnyValue(reader: ValueReader, end: number, depth: number): AttributeValue {
+  const { allowance } = reader;
+  assertDepth(allowance, depth);
+  let value: AttributeValue = null;
+  while (reader.at < end) {
+    const tag = nextTag(reader, end);
+    switch (tag) {
+      case 0x0a:
+        value = readString(reader, end);
+        continue;
+      case 0x10:
+        value = readVarint(reader, end) !== 0;
+        break;
+      case 0x18:
+        value = readInt64(reader, end);
+        break;
+      case 0x21:
+        value = readDouble(reader, end);
+        break;
+      case 0x2a:
+        value = readArray(reader, readLength(reader, end), depth + 1);
+        break;
+      case 0x32:
+        value = readKeyValueList(reader, readLength(reader, end), depth + 1);
+        break;
+      case 0x3a: {
+        const after = readLength(reader, end);
+        spendValue(allowance, after - reader.at);
+        // Copied, so that a small value does not keep the whole body alive.
+        value = new Uint8Array(reader.bytes.subarray(reader.at, after));
+        reader.at = after;
+        continue;
+      }
+      default:
+        skipField(reader, tag, end);
+        continue;
+    }
+    spendValue(allowance, 0);
+  }
+  return value;
+}
+
+function readArray(reader: ValueReader, end: number, depth: number): readonly AttributeValue[] {
+  assertDepth(reader.allowance, depth);
+  const values: AttributeValue[] = [];
+  while (reader.at < end) {
+    const tag = nextTag(reader, end);
+    if (tag === 0x0a) values.push(readAnyValue(reader, readLength(reader, end), depth + 1));
+    else skipField(reader, tag, end);
+  }
+  return values;
+}
+
+function readKeyValueList(reader: ValueReader, end: number, depth: number): Attributes {
+  assertDepth(reader.allowance, depth);
+  const entries: Record<string, AttributeValue> = {};
+  while (reader.at < end) {
+    const tag = nextTag(reader, end);
+    if (tag === 0x0a) readKeyValue(reader, readLength(reader, end), entries, depth + 1);
+    else skipField(reader, tag, end);
+  }
+  return entries;
+}
