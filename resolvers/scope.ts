@@ -61,8 +61,8 @@ export interface Platform {
   draining(): boolean;
   /** Gateway calls whose records are not committed yet. */
   recordsWaiting(): number;
-  /** Resolves when the records of calls that have ended so far can be read, or soon after when the store is slow. */
-  recordsReadable(): Promise<void>;
+  /** Resolves when the records of calls that have ended so far can be read; to false, soon, when the store is slow. */
+  recordsReadable(): Promise<boolean>;
 }
 
 /** What one operation may see: the platform, who calls, and when the caller leaves. */

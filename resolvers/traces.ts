@@ -156,6 +156,8 @@ export interface SpanPage {
 
 /** A trace with what the gateway's books say of it, and the page of its spans that was asked for. */
 export interface ReadTrace extends TraceOutline, Trace {
+  /** Whether calls that have ended may be missing in it: their records could not be committed in time. */
+  readonly spendPending: boolean;
   /** Where the page ended; null when it was the last. */
   readonly nextCursor: string | null;
 }
@@ -172,7 +174,7 @@ export const getTrace = operation({
   name: 'getTrace',
   access: traceReader,
   async run(scope: Scope, { cursor, pageSize, ...address }: TraceAddress & SpanPage): Promise<ReadTrace> {
-    const summaries = await visibleSummaries(scope, address);
+    const { summaries, spendPending } = await visible(scope, address);
     const [summary, ...others] = summaries;
     if (summary === undefined) throw new NotFound('Trace', address.traceId);
     const limit = pageSize ?? MOST_PAGE_SPANS;
@@ -185,17 +187,19 @@ export const getTrace = operation({
         const rest = await traces.listSpanPage(summary, behind, limit + 1);
         const { spanCount } = summary;
         const shown = { ...namedByFirst(summary, first), ...known.spend };
-        return pageOf({ ...known, summary: shown, parts: [summary] }, rest, { limit, spanCount });
+        return pageOf({ ...known, summary: shown, parts: [summary], spendPending }, rest, { limit, spanCount });
       }
     }
     const { trace, outline } = await readWhole(scope, summaries);
     const { spans } = trace;
     const shown = { ...trace.summary, ...outline.spend };
-    if (cursor === null && pageSize === null) return { ...trace, ...outline, summary: shown, nextCursor: null };
+    if (cursor === null && pageSize === null)
+      return { ...trace, ...outline, summary: shown, spendPending, nextCursor: null };
     if (others.length === 0) scope.platform.outlines.keep(outlineName(scope, summary), outline);
     const behind = cursor === null ? null : readSpanCursor(cursor, spans.length);
     const rest = behind === null ? spans : spans.filter((span) => isBehind(span, behind));
-    return pageOf({ ...outline, summary: shown, parts: trace.parts }, rest, { limit, spanCount: spans.length });
+    const told = { ...outline, summary: shown, parts: trace.parts, spendPending };
+    return pageOf(told, rest, { limit, spanCount: spans.length });
   },
 });
 
@@ -205,7 +209,7 @@ function outlineName(scope: Scope, { traceRef, spanCount }: TraceSummary): strin
 }
 
 function pageOf(
-  trace: TraceOutline & Pick<Trace, 'summary' | 'parts'>,
+  trace: TraceOutline & Pick<ReadTrace, 'summary' | 'parts' | 'spendPending'>,
   rest: readonly SpanHead[],
   { limit, spanCount }: { readonly limit: number; readonly spanCount: number },
 ): ReadTrace {
@@ -306,13 +310,17 @@ async function assembled(scope: Scope, summaries: readonly TraceSummary[]): Prom
 }
 
 /** The summaries that are meant and that the caller may see. Ids that cannot exist are not looked up. */
-export async function visibleSummaries(
+export const visibleSummaries = async (scope: Scope, address: TraceAddress): Promise<readonly TraceSummary[]> =>
+  (await visible(scope, address)).summaries;
+
+async function visible(
   scope: Scope,
   { traceId, traceRef }: TraceAddress,
-): Promise<readonly TraceSummary[]> {
+): Promise<{ readonly summaries: readonly TraceSummary[]; readonly spendPending: boolean }> {
   const wanted = traceId.toLowerCase();
   const ref = traceRef === '' ? null : traceRef;
-  if (!TRACE_ID.test(wanted) || (ref !== null && !TRACE_REF.test(ref))) return [];
-  await scope.platform.recordsReadable();
-  return scope.platform.stores.traces.findSummaries(visibilityOf(callerOf(scope)), wanted, ref);
+  if (!TRACE_ID.test(wanted) || (ref !== null && !TRACE_REF.test(ref))) return { summaries: [], spendPending: false };
+  const readable = await scope.platform.recordsReadable();
+  const summaries = await scope.platform.stores.traces.findSummaries(visibilityOf(callerOf(scope)), wanted, ref);
+  return { summaries, spendPending: !readable };
 }

@@ -192,11 +192,15 @@ const listJson = ({ items, nextCursor }: TracePage) => ({
 });
 
 /** The summary names the ref it was asked for by, none when it was not: the reference's own way. */
-const traceJson = ({ summary, agents, spans, calls, agentSpend, nextCursor }: ReadTrace, askedRef: string) => ({
+const traceJson = (
+  { summary, agents, spans, calls, agentSpend, spendPending, nextCursor }: ReadTrace,
+  askedRef: string,
+) => ({
   summary: summaryJson(summary, askedRef, msBetween(summary.startNs, summary.endNs)),
   agents: agents.map((agent) => agentJson(agent, agentSpend.get(agent.name))),
   spans: spans.map((span) => spanJson(span, summary.startNs, calls.get(span.spanId))),
   next_cursor: nextCursor,
+  gateway_spend_pending: spendPending,
 });
 
 const reads = { method: 'GET', surface: 'traces', category: null, credential: 'required', bodyLimit: 0 } as const;

@@ -110,7 +110,8 @@ export function createCallRecords({
     },
     async caughtUp(withinMs) {
       keepFresh();
-      await Promise.all(lanes.map(({ queue }) => queue.caughtUp(withinMs)));
+      const caughtUp = await Promise.all(lanes.map(({ queue }) => queue.caughtUp(withinMs)));
+      return caughtUp.every(Boolean);
     },
     waiting: () => lanes.reduce((total, { queue }) => total + queue.waiting(), fresh.length * lanes.length),
     start() {

@@ -11,8 +11,8 @@ export interface WriteBehind<Item> {
   push(item: Item): void;
   /** Resolves when everything pushed so far is committed, or rejects when the last attempt fails. */
   flush(): Promise<void>;
-  /** As `flush`, but for a reader: never rejects, and waits no longer than `withinMs`. */
-  caughtUp(withinMs: number): Promise<void>;
+  /** As `flush`, but for a reader: never rejects, and waits no longer than `withinMs`; false when that was too short. */
+  caughtUp(withinMs: number): Promise<boolean>;
   waiting(): number;
 }
 
@@ -138,11 +138,19 @@ export function createWriteBehind<Item>({
       while (waiting.length > 0) await start();
     },
     async caughtUp(withinMs) {
-      if (waiting.length === 0) return;
-      const late = Promise.withResolvers<void>();
-      const alarm = setTimeout(late.resolve, withinMs);
-      await Promise.race([commitWaiting().catch((error: unknown) => failed(error, waiting.length)), late.promise]);
+      if (waiting.length === 0) return true;
+      const late = Promise.withResolvers<boolean>();
+      const alarm = setTimeout(() => late.resolve(false), withinMs);
+      const committing = commitWaiting().then(
+        () => true,
+        (error: unknown) => {
+          failed(error, waiting.length);
+          return false;
+        },
+      );
+      const committedInTime = await Promise.race([committing, late.promise]);
       clearTimeout(alarm);
+      return committedInTime;
     },
     waiting: () => waiting.length,
   };

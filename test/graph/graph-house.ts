@@ -268,7 +268,7 @@ export async function openGraph(
     publicUrl: () => 'http://127.0.0.1',
     draining: () => false,
     recordsWaiting: () => 0,
-    recordsReadable: async () => {},
+    recordsReadable: async () => true,
     ...options.platform,
   };
   const note = (level: LogLine['level']) => (facts: object, event: string) =>

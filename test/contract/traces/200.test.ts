@@ -227,7 +227,7 @@ describe('traces.get 200', () => {
     const ref = refFor(app.adminKey);
     expect(await answered(app.call('GET', `/v1/traces/${TRACE_ID}?trace_ref=${ref}`))).toEqual([
       200,
-      { summary: { ...summary, trace_ref: ref }, agents, spans, next_cursor: null },
+      { summary: { ...summary, trace_ref: ref }, agents, spans, next_cursor: null, gateway_spend_pending: false },
     ]);
   });
 
@@ -235,7 +235,10 @@ describe('traces.get 200', () => {
     const team = await makeKey(app, { team_id: 'team-1' });
     await send(app, workedExample, as(team));
     const asTeam = await answered(app.call('GET', `/v1/traces/${TRACE_ID}`, undefined, as(team)));
-    expect(asTeam).toEqual([200, { summary: { ...summary, trace_ref: '' }, agents, spans, next_cursor: null }]);
+    expect(asTeam).toEqual([
+      200,
+      { summary: { ...summary, trace_ref: '' }, agents, spans, next_cursor: null, gateway_spend_pending: false },
+    ]);
     const [status, merged] = await answered(app.call('GET', `/v1/traces/${TRACE_ID.toUpperCase()}?trace_ref=`));
     expect(status).toBe(200);
     // The resend test above brought two more spans of this id.

@@ -41,7 +41,7 @@ beforeAll(async () => {
     exports,
     bus: createBus(),
     clock: systemClock,
-    recordsReadable: async () => {},
+    recordsReadable: async () => true,
   } as unknown as Platform;
   const serve = createRouter({
     rows: traceRoutes,

@@ -121,8 +121,7 @@ describe('write-behind', () => {
       dropped: unexpected,
     });
     queue.push('before');
-    await queue.caughtUp(60_000);
-    expect(commits).toEqual([['before']]);
+    expect([await queue.caughtUp(60_000), commits]).toEqual([true, [['before']]]);
     await queue.flush();
   });
 
@@ -134,7 +133,7 @@ describe('write-behind', () => {
       dropped: unexpected,
     });
     hanging.push('kept');
-    await hanging.caughtUp(1);
+    expect(await hanging.caughtUp(1)).toBe(false);
     const failures: unknown[] = [];
     const failing = createWriteBehind<string>({
       ...sound,
@@ -143,7 +142,7 @@ describe('write-behind', () => {
       dropped: unexpected,
     });
     failing.push('kept');
-    await failing.caughtUp(60_000);
+    expect(await failing.caughtUp(60_000)).toBe(false);
     expect([hanging.waiting(), failing.waiting(), failures]).toEqual([1, 1, [new Error('away')]]);
   });
 

@@ -31,7 +31,9 @@ async function aTraceOf(calls: number) {
     },
     spend: { findBySpans: async () => spend },
   };
-  const platform = { stores, outlines: createTraceOutlines(), recordsReadable: async () => {} } as unknown as Platform;
+  const records = { readable: true };
+  const recordsReadable = async () => records.readable;
+  const platform = { stores, outlines: createTraceOutlines(), recordsReadable } as unknown as Platform;
   const spans = Array.from({ length: calls }, (_, at) =>
     aSpan({
       spanId: spanId(at + 1),
@@ -53,7 +55,7 @@ async function aTraceOf(calls: number) {
     };
     return getTrace(scope, { traceId: traceId(trace), traceRef: null, cursor, pageSize: 2 });
   };
-  return { read, reads, spend, traces };
+  return { read, reads, records, spend, traces };
 }
 
 const idsOf = ({ spans }: Awaited<ReturnType<typeof getTrace>>): readonly string[] => spans.map((span) => span.spanId);
@@ -119,4 +121,15 @@ it('reads a page of a trace that several keys sent out of all of their spans', a
     [spanId(2), spanId(50)],
   ]);
   expect(reads).toEqual(['whole', 'whole']);
+});
+
+it('every page says whether calls that have ended may be missing', async () => {
+  const { read, records } = await aTraceOf(3);
+  const { nextCursor, spendPending } = await read(null);
+  records.readable = false;
+  expect([spendPending, (await read(nextCursor)).spendPending, (await read(null)).spendPending]).toEqual([
+    false,
+    true,
+    true,
+  ]);
 });

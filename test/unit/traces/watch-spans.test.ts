@@ -37,7 +37,7 @@ function aHouse() {
     bus,
     keyRing,
     callerWatch,
-    recordsReadable: async () => {},
+    recordsReadable: async () => true,
   } as unknown as Platform;
   const scope = (signal = new AbortController().signal): Scope => ({
     platform,
