@@ -34,6 +34,7 @@ const statusOf = (failure: unknown): number =>
 export function realtimeDoor({ scopeFor, failed, ids }: DoorOptions & { readonly ids: Ids }): UpgradeDoor {
   return {
     row: realtimeRow,
+    takesOthers: false,
     credential: ({ headers }) => realtimeCredential(headers),
     protocol: ({ headers }) => chosenProtocol(headers),
     async open(caller, request, signal) {
@@ -70,6 +71,7 @@ export function responsesDoor({
   const row = responseSocketRow;
   return {
     row,
+    takesOthers: true,
     credential: ({ headers }) => new Secret(requireCredential(headers)),
     protocol: () => null,
     open(caller, request) {

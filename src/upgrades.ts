@@ -24,6 +24,8 @@ interface Opened {
 /** A row whose requests become WebSockets. */
 export interface UpgradeDoor {
   readonly row: RouteRow;
+  /** Whether its paths take other methods, too: those are served over HTTP, whatever upgrade they offer. */
+  readonly takesOthers: boolean;
   /** The credential a request carries. Throws Unauthenticated. */
   credential(request: IncomingMessage): Secret;
   /** The subprotocol to choose of those that are offered; null chooses none. */
@@ -96,9 +98,13 @@ export function createUpgrades(options: UpgradeOptions): Upgrades {
     const opened = await door.open(caller, request, leaving.signal);
     leaving.done();
     const how = { headers: opened.head, protocol: door.protocol(request), maxMessageBytes };
-    const client = await sockets.accept(request, socket, head, how);
-    if (client === null) opened.abandon();
-    else opened.join(client);
+    let client: OpenSocket | null = null;
+    try {
+      client = await sockets.accept(request, socket, head, how);
+    } finally {
+      if (client === null) opened.abandon();
+    }
+    if (client !== null) opened.join(client);
   }
 
   async function serve(door: UpgradeDoor, asking: Asking): Promise<void> {
@@ -121,7 +127,11 @@ export function createUpgrades(options: UpgradeOptions): Upgrades {
   }
 
   return {
-    wants: (request) => request.headers.upgrade?.toLowerCase() === 'websocket' && doors.has(pathOf(request)),
+    wants(request) {
+      if (request.headers.upgrade?.toLowerCase() !== 'websocket') return false;
+      const door = doors.get(pathOf(request));
+      return door !== undefined && (request.method === 'GET' || !door.takesOthers);
+    },
     serve(request, socket, head) {
       const door = doors.get(pathOf(request));
       if (door === undefined) socket.destroy();

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
-import { json } from 'node:stream/consumers';
+import { json, text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { refusalOf } from '../../support/realtime-client.ts';
 import {
@@ -117,6 +117,21 @@ describe('responses.connect 101', () => {
     client.socket.close();
   });
 
+  it('what the handshake and an event say to the gateway holds for the call', async () => {
+    house.streamWith(streamOf());
+    const { traceId, headers } = aTrace();
+    const client = await open({ ...headers, 'x-litellm-session-id': 'session-7', 'x-litellm-timeout': 'soon' });
+    const message =
+      "/responses: Invalid value for header 'x-litellm-timeout': it must be a number of seconds, at most 86400.";
+    expect(await client.ask({ model: 'thinker', input: 'x' })).toMatchObject([{ type: 'error', error: { message } }]);
+    client.socket.close();
+    const other = await open({ ...headers, 'x-litellm-session-id': 'session-7' });
+    const frames = await other.ask({ model: 'thinker', input: 'x', mock_response: 'Made up.' });
+    expect(frames.at(-1)).toMatchObject({ response: { output: [{ content: [{ text: 'Made up.' }] }] } });
+    expect(JSON.stringify(await left(house.app, traceId))).toContain('session-7');
+    other.socket.close();
+  });
+
   it('a response that failed is told as it is, and counts as a failure', async () => {
     const error = { code: 'server_error', message: 'Out of thoughts.' };
     const failed = { type: 'response.failed', sequence_number: 1, response: aResponse({ status: 'failed', error }) };
@@ -160,6 +175,20 @@ describe('responses.connect 400', () => {
       { error: { message, type: 'invalid_request_error', param: null, code: '400' } },
     ]);
   });
+});
+
+it('a POST that offers an upgrade is served over HTTP, as it would be without', async () => {
+  house.streamWith(streamOf());
+  const headers = {
+    authorization: `Bearer ${house.app.adminKey}`,
+    'content-type': 'application/json',
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+  };
+  const asked = request(`${house.app.url}/v1/responses`, { method: 'POST', headers });
+  asked.end(JSON.stringify({ model: 'thinker', input: 'Hello', stream: true }));
+  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  expect([response.statusCode, await text(response)]).toEqual([200, expect.stringContaining('response.completed')]);
 });
 
 describe('responses.connect 401', () => {
