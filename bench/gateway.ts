@@ -108,7 +108,12 @@ async function floodWithBadKeys(run: Run): Promise<Rounds> {
 }
 
 async function warm({ stage, folder }: Run): Promise<void> {
-  const targets: readonly (Target | null)[] = [...stage.targets, stage.withoutBooks, stage.nodeHttp];
+  const targets: readonly (Target | null)[] = [
+    ...stage.targets,
+    stage.withoutBooks,
+    stage.nodeHttp,
+    stage.portkeyAsShipped,
+  ];
   for (const target of targets.filter((one) => one !== null)) {
     const { url, headers } = target;
     await load({ ...orderOf(trial(false, 16)), seconds: WARM_SECONDS, url, headers }, folder);
@@ -119,7 +124,9 @@ async function warm({ stage, folder }: Run): Promise<void> {
 async function runTrials({ stage, folder }: Run): Promise<ReadonlyMap<Trial, Rounds>> {
   const trials = new Map<Trial, Rounds>();
   for (const one of options.full ? FULL : SHORT) {
-    trials.set(one, await inTurn(stage.targets, { order: orderOf(one), rounds: ROUNDS, folder }));
+    const shipped = one.promptBytes === LARGE_PROMPT ? stage.portkeyAsShipped : null;
+    const targets = shipped === null ? stage.targets : [...stage.targets, shipped];
+    trials.set(one, await inTurn(targets, { order: orderOf(one), rounds: ROUNDS, folder }));
     console.log(table(ROUNDS_HEAD, rowsOf(one.title, trials.get(one) ?? new Map())));
   }
   return trials;

@@ -5,8 +5,11 @@ const VERSION = '1.15.2';
 /** A fresh install answers 500 to every stream of OpenAI; with this older server below it, it streams. */
 const NODE_SERVER = '1.14.1';
 
-/** What starts Portkey's gateway on a loopback port. */
-export type PortkeyCommand = (port: number) => readonly string[];
+/** The Node that its own image is made of, and with which the anchors of the goals were measured. */
+const SHIPPED_NODE = '20.20.2';
+
+/** What starts Portkey's gateway on a loopback port, with our Node or with another. */
+export type PortkeyCommand = (port: number, node?: string) => readonly string[];
 
 /** Headers that have it forward to an OpenAI-compatible upstream. It checks no keys in this form. */
 export const portkeyHeaders = (upstreamOrigin: string): Readonly<Record<string, string>> => ({
@@ -20,6 +23,13 @@ export async function installPortkey(folder: string): Promise<PortkeyCommand | n
   const home = await installPeer(folder, { name: '@portkey-ai/gateway', version: VERSION, overrides });
   if (home === null) return null;
   const server = join(home, 'node_modules/@portkey-ai/gateway/build/start-server.js');
-  const loopback = join(import.meta.dirname, 'loopback.ts');
-  return (port) => [process.execPath, '--import', loopback, server, `--port=${port}`, '--headless'];
+  const loopback = join(import.meta.dirname, 'loopback.mjs');
+  return (port, node = process.execPath) => [node, '--import', loopback, server, `--port=${port}`, '--headless'];
+}
+
+/** Installs the Node that it ships with into a scratch folder; null where that is not possible. */
+export async function installShippedNode(folder: string): Promise<string | null> {
+  const name = `node-${process.platform}-${process.arch}`;
+  const home = await installPeer(folder, { name, version: SHIPPED_NODE });
+  return home === null ? null : join(home, 'node_modules', name, 'bin/node');
 }

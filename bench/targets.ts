@@ -3,9 +3,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { CORES, freePort, hasCommand, productCommand, type Program, start, untilReady } from './measure.ts';
-import { NO_BOOKS } from './gateway-goals.ts';
+import { NO_BOOKS, PORTKEY_AS_SHIPPED } from './gateway-goals.ts';
 import { nginxCommand } from './nginx.ts';
-import { installPortkey, portkeyHeaders } from './portkey.ts';
+import { installPortkey, installShippedNode, type PortkeyCommand, portkeyHeaders } from './portkey.ts';
 
 /** Something that answers chat completions and can be loaded. */
 export interface Target {
@@ -25,6 +25,8 @@ export interface Stage {
   readonly koaHello: Target;
   /** Only in the full matrix. */
   readonly nodeHttp: Target | null;
+  /** Portkey on the Node of its own image; the other one runs on ours. */
+  readonly portkeyAsShipped: Target | null;
   readonly withoutBooks: Target | null;
   stop(): Promise<void>;
 }
@@ -73,8 +75,14 @@ export async function setStage(folder: string, { full = false } = {}): Promise<S
     });
     const bare = await startNode(launch, 'node-undici', 'bare-proxy.ts', [upstreamOrigin, key]);
     targets.push(completions(bare));
-    const portkey = full ? await startPortkey(launch, folder, upstreamOrigin) : null;
-    if (portkey !== null) targets.push(portkey);
+    const portkey = full ? await installPortkey(folder) : null;
+    const shippedNode = portkey === null ? null : await installShippedNode(folder);
+    const starting = { launch, upstreamOrigin };
+    if (portkey !== null) targets.push(await startPortkey('portkey', starting, portkey));
+    const portkeyAsShipped =
+      portkey === null || shippedNode === null
+        ? null
+        : await startPortkey(PORTKEY_AS_SHIPPED, starting, (port) => portkey(port, shippedNode));
     const product = await startProduct(launch, 'lensgate', folder, upstreamOrigin);
     targets.push(product);
     const nodeHttp = full
@@ -84,7 +92,7 @@ export async function setStage(folder: string, { full = false } = {}): Promise<S
       ? await startProduct(launch, NO_BOOKS, folder, upstreamOrigin, script('no-books.ts'))
       : null;
     const koaHello = { ...(await startNode(launch, 'koa-hello', 'koa-hello.ts', [])), headers: json };
-    return { upstreamOrigin, targets, product, koaHello, nodeHttp, withoutBooks, stop: stopAll };
+    return { upstreamOrigin, targets, product, koaHello, nodeHttp, portkeyAsShipped, withoutBooks, stop: stopAll };
   } catch (error) {
     await stopAll();
     throw error;
@@ -106,15 +114,17 @@ async function startNode(launch: Launch, name: string, file: string, args: reado
   return { name, url, program };
 }
 
-async function startPortkey(launch: Launch, folder: string, upstreamOrigin: string): Promise<Target | null> {
-  const command = await installPortkey(folder);
-  if (command === null) return null;
+async function startPortkey(
+  name: string,
+  { launch, upstreamOrigin }: { readonly launch: Launch; readonly upstreamOrigin: string },
+  command: PortkeyCommand,
+): Promise<Target> {
   const port = await freePort();
-  const program = launch('portkey', command(port), CORES.server, { NODE_ENV: 'production' });
+  const program = launch(name, command(port), CORES.server, { NODE_ENV: 'production' });
   const origin = `http://127.0.0.1:${port}`;
   await untilReady(origin);
   const headers = { ...bearer('sk-upstream'), ...portkeyHeaders(upstreamOrigin) };
-  return { name: 'portkey', url: `${origin}/v1/chat/completions`, headers, program };
+  return { name, url: `${origin}/v1/chat/completions`, headers, program };
 }
 
 /** The product as a user runs it: key and budget check, spend row and trace span of every call on. */

@@ -1,11 +1,12 @@
-// Preloaded (node --import) into a server without a setting for its host: makes it listen on 127.0.0.1 alone.
+// Preloaded (node --import) into a server without a setting for its host: makes it listen on 127.0.0.1 alone. Plain
+// JavaScript, because not every Node that runs one takes types.
 import { Server } from 'node:net';
 
 const { listen } = Server.prototype;
 
-Server.prototype.listen = function listenOnLoopback(this: Server, ...args: unknown[]): Server {
+Server.prototype.listen = function listenOnLoopback(...args) {
   const told = args.find((arg) => typeof arg === 'function');
-  const where: unknown = args[0];
+  const [where] = args;
   const options =
     typeof where === 'object' && where !== null
       ? { ...where, host: '127.0.0.1' }
