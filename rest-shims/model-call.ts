@@ -208,9 +208,11 @@ const headsOfDeployments = new WeakMap<object, readonly string[]>();
 function headOfDeployment(deployment: GatewayCall['deployment']): readonly string[] {
   const known = headsOfDeployments.get(deployment);
   if (known) return known;
-  const { id, apiBase, timeoutSeconds } = deployment;
+  const { id, apiBase, timeoutSeconds, options } = deployment;
+  const place = options['aws_region_name'] ?? options['vertex_location'];
+  const region = place === undefined ? [] : ['x-litellm-model-region', headerText(place)];
   const base = apiBase === null ? [] : ['x-litellm-model-api-base', headerText(publicAddress(apiBase))];
-  const head = ['x-litellm-model-id', headerText(id), ...base, 'x-litellm-timeout', String(timeoutSeconds)];
+  const head = ['x-litellm-model-id', headerText(id), ...base, ...region, 'x-litellm-timeout', String(timeoutSeconds)];
   headsOfDeployments.set(deployment, head);
   return head;
 }

@@ -148,6 +148,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     ids: randomIds,
     pause,
     capturePrompts: settings.capturePrompts,
+    alwaysStreamUsage: settings.alwaysStreamUsage,
     budgetToldAs: settings.budgetToldAs,
     clientCredentials: settings.clientCredentials,
     tellsTries: settings.routerDebugInErrors,

@@ -34,6 +34,8 @@ export interface GatewayOptions {
   readonly pause: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   /** Whether prompts and answers are kept on the span of a call. */
   readonly capturePrompts: boolean;
+  /** Whether every stream ends with its usage, also where nobody asked for it. */
+  readonly alwaysStreamUsage: boolean;
   /** How callers are told that their allowance is used up. */
   readonly budgetToldAs: BudgetToldAs;
   /** Whether callers may bring keys and addresses of their own, to every deployment. */
@@ -119,7 +121,8 @@ export function createGateway(options: GatewayOptions): Gateway & ObjectGateway 
     async admit(caller, request) {
       await assertAffordable(caller, meant(chosen(caller, request).deployment, request));
     },
-    async call(caller, request, signal) {
+    async call(caller, asked, signal) {
+      const request = options.alwaysStreamUsage && asked.stream ? { ...asked, includeUsage: true } : asked;
       const route = chosen(caller, request);
       const { retries } = request;
       const deployment = meant(route.deployment, request);

@@ -89,6 +89,7 @@ const generalSettings = z.looseObject({
     .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'is not the name of a header')
     .transform((name) => name.toLowerCase())
     .optional(),
+  always_include_stream_usage: z.boolean().optional(),
   allow_client_side_credentials: z.boolean().optional(),
   enforce_fallback_budget: z.boolean().optional(),
   disable_responses_id_security: z.boolean().optional(),
@@ -155,6 +156,7 @@ export interface FileSettings {
   readonly retentionDays: number | null;
   readonly traceStore: TraceStoreSection;
   readonly capturePrompts: boolean | null;
+  readonly alwaysStreamUsage: boolean | null;
   readonly budgetToldAs: BudgetToldAs | null;
   readonly keyHeader: string | null;
   readonly clientCredentials: boolean | null;
@@ -247,6 +249,7 @@ export function readConfigFile(file: string, env: NodeJS.ProcessEnv): FileSettin
     trustedProxies: general?.trusted_proxies ?? null,
     capturePrompts: general?.store_prompts_in_spend_logs ?? null,
     budgetToldAs: BUDGET_FORMS.get(shared?.budget_exceeded_status_code ?? null) ?? null,
+    alwaysStreamUsage: general?.always_include_stream_usage ?? null,
     keyHeader: general?.litellm_key_header_name ?? null,
     clientCredentials: general?.allow_client_side_credentials ?? null,
     routerDebugInErrors: shared?.expose_router_debug_in_errors ?? null,

@@ -50,6 +50,8 @@ export interface Settings {
   readonly fileLimits: FileLimits;
   /** Keeps prompts and answers on the gateway's own spans. */
   readonly capturePrompts: boolean;
+  /** Every stream ends with its usage, also where nobody asked for it. */
+  readonly alwaysStreamUsage: boolean;
   /** How callers are told that their allowance is used up. */
   readonly budgetToldAs: BudgetToldAs;
   /** The header that carries the key in the place of `Authorization`; null for that. */
@@ -116,6 +118,7 @@ const SILENT_FILE: FileSettings = {
   traceStore: { type: null, url: null, database: null },
   trustedProxies: null,
   capturePrompts: null,
+  alwaysStreamUsage: null,
   budgetToldAs: null,
   keyHeader: null,
   clientCredentials: null,
@@ -233,6 +236,7 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, sm
     upstreamSilenceSeconds: file.upstreamSilenceSeconds ?? DEFAULT_SILENCE_SECONDS,
     fileLimits: file.fileLimits,
     capturePrompts: file.capturePrompts ?? false,
+    alwaysStreamUsage: file.alwaysStreamUsage ?? false,
     budgetToldAs: file.budgetToldAs ?? 'unprocessable',
     keyHeader: file.keyHeader,
     clientCredentials: file.clientCredentials ?? false,

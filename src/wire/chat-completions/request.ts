@@ -1,4 +1,5 @@
 import type { ModelRequest } from '../../domain/chat/chat.ts';
+import { object } from '../json/fields.ts';
 import { withMembers } from '../json/members.ts';
 import { upstreamMembers } from '../json/upstream-members.ts';
 
@@ -23,12 +24,9 @@ export function upstreamRequest(
   changes['model'] = JSON.stringify(upstreamModel);
   if (body['metadata'] !== undefined && body['store'] !== true) changes['metadata'] = null;
   if (!streamOptions) changes['stream_options'] = null;
-  else if (request.stream && !request.includeUsage) {
-    const asked = body['stream_options'];
-    changes['stream_options'] = JSON.stringify({
-      ...(typeof asked === 'object' && asked !== null ? asked : {}),
-      include_usage: true,
-    });
+  else if (request.stream) {
+    const asked = object(body['stream_options']);
+    if (asked['include_usage'] !== true) changes['stream_options'] = JSON.stringify({ ...asked, include_usage: true });
   }
   return withMembers(request.bytes, changes);
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
+import { startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
 let app: TestApp;
@@ -109,6 +110,47 @@ describe('budget_exceeded_status_code', () => {
       });
     } finally {
       await house.stop();
+    }
+  });
+});
+
+describe('always_include_stream_usage', () => {
+  it('has every stream end with its usage, and asks the upstream for it', async () => {
+    const upstream = await startFaultServer();
+    const chunk = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'up' };
+    const events = [
+      { ...chunk, choices: [{ index: 0, delta: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }] },
+      { ...chunk, choices: [], usage: { prompt_tokens: 2, completion_tokens: 1, total_tokens: 3 } },
+    ];
+    upstream.answer((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end(`${events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')}data: [DONE]\n\n`);
+    });
+    const params = { model: 'openai/up', api_key: 'x', api_base: `${upstream.url}/v1` };
+    const config = (always: boolean) => ({
+      general_settings: { always_include_stream_usage: always },
+      model_list: [{ model_name: 'm', litellm_params: { ...params, aws_region_name: 'eu-west-1' } }],
+    });
+    const streamed = async (always: boolean) => {
+      const house = await startApp({ config: config(always) });
+      try {
+        const response = await house.call('POST', '/v1/chat/completions', { model: 'm', messages: [], stream: true });
+        const usages = (await response.text()).match(/"usage":\{[^}]*\}/g);
+        return { usages, region: response.headers.get('x-litellm-model-region') };
+      } finally {
+        await house.stop();
+      }
+    };
+    try {
+      const usage = '"usage":{"prompt_tokens":2,"completion_tokens":1,"total_tokens":3}';
+      expect(await streamed(true)).toEqual({ usages: [usage], region: 'eu-west-1' });
+      expect(await streamed(false)).toEqual({ usages: null, region: 'eu-west-1' });
+      const asked = upstream.received.map(
+        ({ body }) => (JSON.parse(body) as { stream_options?: object }).stream_options,
+      );
+      expect(asked).toEqual([{ include_usage: true }, { include_usage: true }]);
+    } finally {
+      await upstream.stop();
     }
   });
 });

@@ -62,6 +62,7 @@ function aGateway(
     },
     capturePrompts: false,
     pause: async () => {},
+    alwaysStreamUsage: false,
     budgetToldAs: 'unprocessable',
     clientCredentials: false,
     tellsTries: true,
