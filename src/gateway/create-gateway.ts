@@ -5,7 +5,7 @@ import type { Provider, Deployment } from '../domain/chat/provider.ts';
 import { withClientCredentials } from '../domain/deployments/client-credentials.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { Clock, Ids } from '../domain/clock.ts';
-import { type BudgetToldAs, DomainError } from '../domain/errors.ts';
+import { BudgetExceeded, type BudgetToldAs, DomainError } from '../domain/errors.ts';
 import { assertMayCall } from '../domain/keys/virtual-key.ts';
 import type { SpendStore } from '../domain/spend/spend-row.ts';
 import { MAX_VALUE_BYTES } from '../domain/traces/truncate.ts';
@@ -63,10 +63,17 @@ export function createGateway(options: GatewayOptions): Gateway & ObjectGateway 
     spent: ({ keyHash }) => ledger.spentBy(keyHash),
   };
 
-  /** A model that costs nothing is there for those, too, who have nothing left. */
+  /** A model that costs nothing is there for those, too, who have nothing left. Whether it does is looked at for them only. */
   function assertAffordable({ key }: Caller, deployment: Deployment): void | Promise<void> {
-    if (key === null || key.maxBudget === null || isFreeOfCharge(tools.price, deployment)) return;
-    return ledger.assertAffordable(key);
+    if (key === null) return;
+    const unlessFree = (failure: unknown): void => {
+      if (!(failure instanceof BudgetExceeded) || !isFreeOfCharge(tools.price, deployment)) throw failure;
+    };
+    try {
+      return ledger.assertAffordable(key)?.catch(unlessFree);
+    } catch (failure) {
+      unlessFree(failure);
+    }
   }
 
   /** The deployment with as much time, and by whose account, as a request says. */
