@@ -18,6 +18,12 @@ const NUM_RETRIES = 'x-litellm-num-retries';
 /** Members that say in which form an answer is written: a fallback answers as the first model would have. */
 const FORM = new Set(['stream', 'stream_options']);
 
+const MEMBERS = ['num_retries', 'fallbacks', 'context_window_fallback_dict', 'disable_fallbacks'] as const;
+const NOTHING = Object.freeze({});
+
+/** Members that refer to what is kept: whose that is was looked up for the request itself, and is not for its fallbacks. */
+const REFERRING = new Set(['input', 'previous_response_id', 'conversation']);
+
 interface Asking {
   readonly endpoint: Endpoint;
   readonly body: RequestBody;
@@ -31,6 +37,8 @@ export function retriesOf(
   request: Pick<HttpRequest, 'headers'>,
   { endpoint, body }: Asking,
 ): { readonly retries?: Retries } {
+  if (request.headers[NUM_RETRIES] === undefined && MEMBERS.every((member) => body[member] === undefined))
+    return NOTHING;
   const again = inHeader(request, endpoint) ?? inBody(body, endpoint) ?? 0;
   const fallbacks = fallbacksOf(body, endpoint);
   const longer = longerOf(body, endpoint);
@@ -76,7 +84,8 @@ function fallbackOf(sent: unknown, endpoint: Endpoint): Fallback {
   if (!isObject(sent) || !isName(sent['model']))
     throw mistyped('fallbacks', 'an array of models by name, or of objects with a `model`', endpoint);
   const { model, ...members } = sent;
-  const ours = Object.keys(members).find((member) => isGatewayField(member) || FORM.has(member));
+  const refers = (member: string): boolean => endpoint.asks.form === 'items' && REFERRING.has(member);
+  const ours = Object.keys(members).find((member) => isGatewayField(member) || FORM.has(member) || refers(member));
   if (ours !== undefined)
     throw mistyped('fallbacks', `an array of models and what they are asked otherwise, without '${ours}'`, endpoint);
   if (endpoint.written !== undefined && Object.keys(members).length > 0)

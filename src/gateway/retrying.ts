@@ -50,10 +50,15 @@ export function createRetrying({ routeOf, meant, unaffordable, pause, tellsTries
 
   /** Where a fallback is asked first, and where else; the name of a model, or of one deployment. */
   function targetOf(name: string, { deploymentId }: ModelRequest): { route: Route; others: readonly Route[] } | null {
+    if (deploymentId !== undefined) {
+      // What the request goes on from is kept at one upstream: wherever it is asked, that has to be it.
+      const pinned = routeOf(groupOf(name), deploymentId);
+      return pinned && { route: pinned, others: [] };
+    }
     const one = routeOf.byId(name);
     if (one !== null) return { route: one, others: [] };
-    const route = routeOf(name, deploymentId);
-    return route && { route, others: deploymentId === undefined ? routeOf.all(name) : [] };
+    const route = routeOf(name);
+    return route && { route, others: routeOf.all(name) };
   }
 
   return {

@@ -186,6 +186,32 @@ describe('fallbacks', () => {
   });
 });
 
+describe('fallbacks of a response', () => {
+  it.each(['input', 'previous_response_id', 'conversation'])(
+    '400: cannot refer to what nobody has looked up (%s)',
+    async (member) => {
+      const from = house.upstream.received.length;
+      house.plan({ 'one-up': [500] });
+      for (const path of ['/v1/responses', '/ide/chat/completions']) {
+        const body = {
+          model: 'one',
+          messages: undefined,
+          input: 'x',
+          fallbacks: [{ model: 'spare', [member]: 'resp_1' }],
+        };
+        expect(await house.ask(body, {}, path)).toEqual(
+          refused(400, {
+            message: `/responses: Invalid type for parameter 'fallbacks': it must be an array of models and what they are asked otherwise, without '${member}'.`,
+            type: 'invalid_request_error',
+            param: 'fallbacks',
+          }),
+        );
+      }
+      expect(house.asked(from)).toEqual([]);
+    },
+  );
+});
+
 describe('context_window_fallback_dict', () => {
   const TOO_LONG = { message: 'too long', type: 'invalid_request_error', code: 'context_length_exceeded' };
 

@@ -217,6 +217,40 @@ describe('responses.create 400', () => {
   });
 });
 
+describe('what goes on from a kept response, and is asked again', () => {
+  it('stays at the account that keeps it, whatever it may fall back to', async () => {
+    answerWith(ANSWER);
+    const { body } = await ask({ model: 'thinker', input: 'Hello' });
+    const from = upstream.received.length;
+    upstream.answer((response, _socket, { body: asked }) => {
+      const isFirst = (JSON.parse(asked) as { model: string }).model === 'up-1';
+      response.writeHead(isFirst ? 500 : 200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(isFirst ? { error: { message: 'no' } } : ANSWER));
+    });
+    const again = { model: 'thinker', input: 'And?', previous_response_id: body['id'], num_retries: 1 };
+    expect((await ask({ ...again, fallbacks: ['elsewhere', 'smaller'] })).status).toBe(200);
+    expect(upstream.received.slice(from).map((call) => JSON.parse(call.body) as unknown)).toEqual(
+      ['up-1', 'up-1', 'up-2'].map((model) => ({ model, input: 'And?', previous_response_id: 'resp_up' })),
+    );
+    const refused = await ask({ ...again, num_retries: 0, fallbacks: ['elsewhere'] });
+    expect(refused).toEqual({
+      status: 500,
+      body: {
+        error: {
+          message: [
+            'litellm.InternalServerError: InternalServerError: OpenAIException - no. Received Model Group=thinker',
+            'Available Model Group Fallbacks=["elsewhere"]',
+            'Error doing the fallback: What this request refers to is kept by another provider than that of the model "elsewhere".',
+          ].join('\n'),
+          type: 'internal_server_error',
+          param: null,
+          code: '500',
+        },
+      },
+    });
+  });
+});
+
 describe('a model that is asked through the Responses API only', () => {
   it('serves callers of chat completions', async () => {
     answerWith({ ...ANSWER, model: 'up-4' });
