@@ -5,12 +5,26 @@ import { InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { anyKey } from './access.ts';
 import { callerOf, operation } from './operation.ts';
 
+/** Which of the models there are. */
+interface ModelListDraft {
+  readonly withWildcards: boolean;
+  /** A team whose models are meant; null for those of the caller's key. */
+  readonly teamId?: string | null;
+  /** Names of groups of models, of which there are none, instead of names of models. */
+  readonly onlyGroups?: boolean;
+}
+
 /** The models the caller's key may call, by their public names, in the order of the configuration. */
 export const listModels = operation({
   name: 'listModels',
   access: anyKey,
-  run(scope, { withWildcards }: { readonly withWildcards: boolean }): readonly NamedModel[] {
+  run(scope, { withWildcards, teamId = null, onlyGroups = false }: ModelListDraft): readonly NamedModel[] {
     const { gateway, catalog } = scope.platform;
+    if (teamId !== null && teamId !== callerOf(scope).teamId) {
+      const message = "/models: The parameter 'team_id' cannot be honoured: no team has models of its own.";
+      throw new InvalidInput(message, [{ path: ['query', 'team_id'], rule: 'unsupported', message }]);
+    }
+    if (onlyGroups) return [];
     return namedModels(gateway.deployments(), catalog.current(), { key: callerOf(scope).key, withWildcards });
   },
 });

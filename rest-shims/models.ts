@@ -43,7 +43,11 @@ export const modelRoutes: readonly RouteRow[] = [
     credential: 'required',
     answers: [200, 400, 401],
     bodyLimit: 0,
-    parse: (request) => ({ withWildcards: withWildcards(request) }),
+    parse(request) {
+      const query = new URLSearchParams(request.search);
+      const onlyGroups = query.get('only_model_access_groups')?.toLowerCase() === 'true';
+      return { withWildcards: withWildcards(request), teamId: query.get('team_id') || null, onlyGroups };
+    },
     run: listModels,
     render(models, request) {
       if (isForAnthropic(request)) return messagesModelList(models, request);

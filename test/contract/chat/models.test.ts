@@ -33,6 +33,20 @@ async function keyFor(models: readonly string[]): Promise<Record<string, string>
 
 const unknownKey = { authorization: 'Bearer sk-nobody-knows-this' };
 
+const UNKNOWN = {
+  status: 401,
+  body: {
+    error: {
+      message: expect.stringMatching(
+        /^Authentication Error, Invalid proxy server token passed\. Received API Key = sk-\.\.\.this, Key Hash \(Token\) =[0-9a-f]{64}\. /,
+      ),
+      type: 'token_not_found_in_db',
+      param: 'key',
+      code: '401',
+    },
+  },
+};
+
 describe('models.list', () => {
   it.each(['/v1/models', '/models'])('models.list 200: each name once (%s)', async (path) => {
     expect(await read(path)).toEqual({
@@ -64,8 +78,35 @@ describe('models.list', () => {
     });
   });
 
+  it('models.list 200: no groups of models, and a key’s own team', async () => {
+    expect(await read('/v1/models?only_model_access_groups=true')).toEqual({
+      status: 200,
+      body: { object: 'list', data: [] },
+    });
+    const made = await app.call('POST', '/key/generate', { models: ['demo'], team_id: 'team-1' });
+    const { key } = (await made.json()) as { key: string };
+    expect(await read('/v1/models?team_id=team-1', { authorization: `Bearer ${key}` })).toEqual({
+      status: 200,
+      body: { object: 'list', data: [model('demo')] },
+    });
+  });
+
+  it('models.list 400: the models of another team', async () => {
+    expect(await read('/v1/models?team_id=team-1')).toEqual({
+      status: 400,
+      body: {
+        error: {
+          message: "/models: The parameter 'team_id' cannot be honoured: no team has models of its own.",
+          type: 'invalid_request_error',
+          param: 'team_id',
+          code: '400',
+        },
+      },
+    });
+  });
+
   it('models.list 401: a key nobody knows', async () => {
-    expect((await read('/v1/models', unknownKey)).status).toBe(401);
+    expect(await read('/v1/models', unknownKey)).toEqual(UNKNOWN);
   });
 });
 
@@ -92,6 +133,6 @@ describe('models.get', () => {
   );
 
   it('models.get 401: a key nobody knows', async () => {
-    expect((await read('/v1/models/demo', unknownKey)).status).toBe(401);
+    expect(await read('/v1/models/demo', unknownKey)).toEqual(UNKNOWN);
   });
 });
