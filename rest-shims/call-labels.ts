@@ -14,19 +14,6 @@ const THEIRS = new Set<Dialect | null>(['messages', 'responses', 'generate-conte
 /** Members of `metadata` that mean something of their own. */
 const READ = new Set(['tags', 'spend_logs_metadata', 'session_id', 'trace_id']);
 
-/** Where a note can stand. Most calls bring none, and what costs them is only to look. */
-const MEMBERS = ['litellm_metadata', 'metadata', 'tags', 'user'] as const;
-const HEADERS = [
-  'x-litellm-session-id',
-  'x-litellm-trace-id',
-  'x-litellm-customer-id',
-  'x-litellm-end-user-id',
-  'x-litellm-tags',
-  'x-litellm-spend-logs-metadata',
-  'x-litellm-enable-message-redaction',
-] as const;
-const NOTHING = Object.freeze({});
-
 const REDACTION = 'x-litellm-enable-message-redaction';
 const SPEND_METADATA = 'x-litellm-spend-logs-metadata';
 
@@ -35,8 +22,6 @@ export function labelsOf(
   request: Headers,
   { endpoint, body }: { readonly endpoint: Endpoint; readonly body: RequestBody },
 ): Pick<ModelRequest, 'labels' | 'unkept'> {
-  if (MEMBERS.every((member) => body[member] === undefined) && HEADERS.every((name) => !(name in request.headers)))
-    return NOTHING;
   const { metadata, notes } = notesIn(body, endpoint);
   const own = Object.fromEntries(Object.entries(notes).filter(([member]) => !READ.has(member)));
   const labels = callLabels({

@@ -18,9 +18,6 @@ const NUM_RETRIES = 'x-litellm-num-retries';
 /** Members that say in which form an answer is written: a fallback answers as the first model would have. */
 const FORM = new Set(['stream', 'stream_options']);
 
-const MEMBERS = ['num_retries', 'fallbacks', 'context_window_fallback_dict', 'disable_fallbacks'] as const;
-const NOTHING = Object.freeze({});
-
 /** Members that refer to what is kept: whose that is was looked up for the request itself, and is not for its fallbacks. */
 const REFERRING = new Set(['input', 'previous_response_id', 'conversation']);
 
@@ -37,8 +34,6 @@ export function retriesOf(
   request: Pick<HttpRequest, 'headers'>,
   { endpoint, body }: Asking,
 ): { readonly retries?: Retries } {
-  if (request.headers[NUM_RETRIES] === undefined && MEMBERS.every((member) => body[member] === undefined))
-    return NOTHING;
   const again = inHeader(request, endpoint) ?? inBody(body, endpoint) ?? 0;
   const fallbacks = fallbacksOf(body, endpoint);
   const longer = longerOf(body, endpoint);
