@@ -51,7 +51,7 @@ it('serves models while the ClickHouse of its traces is away, and says 503 of tr
     expect([answer.status, answer.headers.get('retry-after'), await answer.json()]).toEqual([
       503,
       '2',
-      { detail: away },
+      { detail: { code: 'unavailable', message: away } },
     ]);
   }
   await app.stop();
