@@ -67,7 +67,7 @@ function driverOver({ open, file, access, failed }: SqliteDatabase): Driver {
     },
     async acquireConnection() {
       if (connection === null) throw new Error('The SQLite driver is not open.');
-      await checkpoints?.beforeTransaction();
+      await checkpoints?.beforeUse();
       return connection;
     },
     // Taking the write lock at once: a transaction that reads first and writes later would fail when another
@@ -84,7 +84,7 @@ function driverOver({ open, file, access, failed }: SqliteDatabase): Driver {
     releaseSavepoint: (on, name) => command(on, `release "${name}"`),
     // Whoever had it may have committed, by a statement alone as well.
     async releaseConnection() {
-      checkpoints?.committed();
+      checkpoints?.used();
     },
     async destroy() {
       await checkpoints?.close();

@@ -8,9 +8,9 @@ const LOOK_MS = 100;
 /** What is told of a writer, to keep its log short. */
 export interface Checkpoints {
   /** To be called, and waited for, before the connection is used: there is no transaction then. */
-  beforeTransaction(): Promise<void>;
+  beforeUse(): Promise<void>;
   /** To be called behind each use. */
-  committed(): void;
+  used(): void;
   close(): Promise<void>;
 }
 
@@ -49,12 +49,12 @@ export function createCheckpoints(
   }
 
   return {
-    async beforeTransaction() {
+    async beforeUse() {
       if (!restIsDue) return;
       restIsDue = false;
       await writer.all('pragma wal_checkpoint(passive)', []).catch(failed);
     },
-    committed() {
+    used() {
       if (timer !== null || running !== null || closed) return;
       timer = setTimeout(() => {
         timer = null;

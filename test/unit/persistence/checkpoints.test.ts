@@ -39,19 +39,19 @@ describe('the log of a writer', () => {
 
   test('is looked at once for many commits, and left alone while it is short', async () => {
     const { checkpoints, writer, side } = aHouse(3_999);
-    for (let commit = 0; commit < 5; commit += 1) checkpoints.committed();
+    for (let commit = 0; commit < 5; commit += 1) checkpoints.used();
     await vi.advanceTimersByTimeAsync(1_000);
-    await checkpoints.beforeTransaction();
+    await checkpoints.beforeUse();
     expect([side.asked, writer.asked]).toEqual([[NOOP], []]);
   });
 
   test('is brought into the file beside the writer, who brings the rest before its next transaction, once', async () => {
     const { checkpoints, writer, side } = aHouse(9_000, 5_000);
-    checkpoints.committed();
+    checkpoints.used();
     await vi.advanceTimersByTimeAsync(1_000);
     expect([side.asked, writer.asked]).toEqual([[NOOP, PASSIVE], []]);
-    await checkpoints.beforeTransaction();
-    await checkpoints.beforeTransaction();
+    await checkpoints.beforeUse();
+    await checkpoints.beforeUse();
     expect(writer.asked).toEqual([PASSIVE]);
   });
 
@@ -64,24 +64,24 @@ describe('the log of a writer', () => {
   test('is looked at again behind the next commit when that failed, and no transaction fails of it', async () => {
     const { checkpoints, side, failures, openSide, writer } = aHouse(9_000);
     openSide.mockRejectedValueOnce(new Error('no more files'));
-    checkpoints.committed();
+    checkpoints.used();
     await vi.advanceTimersByTimeAsync(1_000);
     expect(failures).toEqual([new Error('no more files')]);
-    checkpoints.committed();
+    checkpoints.used();
     await vi.advanceTimersByTimeAsync(1_000);
     expect(side.asked).toEqual([NOOP, PASSIVE]);
     writer.handle.all = () => Promise.reject(new Error('disk full'));
-    await checkpoints.beforeTransaction();
+    await checkpoints.beforeUse();
     expect(failures).toHaveLength(2);
   });
 
   test('is nobody’s once it is closed', async () => {
     const { checkpoints, side } = aHouse(9_000);
-    checkpoints.committed();
+    checkpoints.used();
     await vi.advanceTimersByTimeAsync(1_000);
-    checkpoints.committed();
+    checkpoints.used();
     await checkpoints.close();
-    checkpoints.committed();
+    checkpoints.used();
     await vi.advanceTimersByTimeAsync(1_000);
     expect(side.asked).toEqual([NOOP, PASSIVE, 'close']);
   });
@@ -116,9 +116,9 @@ test.each(LIBRARIES)(
       const leftToBring = async (): Promise<number> =>
         (await pagesInLog()) - Number((await writer.all(NOOP, []))[0]?.['checkpointed']);
       async function commit(bytes: number): Promise<void> {
-        await checkpoints.beforeTransaction();
+        await checkpoints.beforeUse();
         await writer.run('insert into some (bytes) values (zeroblob(?))', [bytes]);
-        checkpoints.committed();
+        checkpoints.used();
       }
       await writer.run('create table some (bytes blob)', []);
       // More pages than are left alone, and fewer than the writer would bring over by itself.
