@@ -31,13 +31,13 @@ function someTraces(): readonly Span[] {
       spanId: spanId(1),
       name: pick(['Refund order', 'list "orders"', 'plan']),
       service: pick(['support', 'billing']),
-      agent: pick(['triage', 'refund-agent', '']),
-      model: pick(['gpt-4o', 'claude', null]),
+      agent: pick(['triage', 'refund-agent', '', 'says "hi" \\o', 'no\0text \ud800']),
+      model: pick(['gpt-4o', 'claude', 'no\0text', null]),
       status: pick(['ok', 'error', 'unset'] as const),
       inputPreview: pick(['where is my ORDER?', '100%_done', '']),
       startNs,
       endNs: startNs + BigInt(draw(5)) * 1_500_000n,
-      cost: pick([null, picos(0n), picos(5n), picos(2n ** 53n + 1n)]),
+      cost: pick([null, picos(0n), picos(5n), picos(2n ** 53n + 1n), picos(2n ** 63n - 1n)]),
     });
   });
 }
@@ -60,6 +60,13 @@ const FILTERS: readonly Partial<TraceFilters>[] = [
   { text: 'REFUND-' },
   { text: '"orders"' },
   { text: '%_' },
+  { text: '[' },
+  { text: '[]' },
+  { text: '\\u0000' },
+  { text: 'SAYS "hi" \\o' },
+  { agent: 'says "hi" \\o' },
+  { agent: 'no\u{FFFD}text \u{FFFD}' },
+  { model: 'no\u{FFFD}text' },
   { text: 'nowhere' },
   { service: 'support', status: 'ok', minDurationNs: 1n, text: 'o' },
 ];
@@ -165,7 +172,7 @@ export function traceSearchSuite(engine: Engine): void {
         const visible = (await traces.listSummaries(visibility, { ...window, after: null }, MANY)).filter((summary) =>
           passesFilters(summary, filters),
         );
-        const expected = ['refund-agent', 'triage']
+        const expected = ['refund-agent', 'triage', 'says "hi" \\o', 'no\u{FFFD}text \u{FFFD}']
           .map((name) => ({ name, of: visible.filter(({ agentNames }) => agentNames.includes(name)) }))
           .filter(({ of }) => of.length > 0)
           .map(({ name, of }) => ({

@@ -51,7 +51,10 @@ export const beganIn = (startMs: number, endMs: number): Condition => ({
   params: { from: startMs, until: endMs },
 });
 
-const TEXT_COLUMNS = ['name', 'service', 'input_preview', 'agent_names', 'models'];
+const TEXT_COLUMNS = ['name', 'service', 'input_preview'];
+const LIST_COLUMNS = ['agent_names', 'models'];
+/** The texts in a column that holds a JSON list of them: the text of a list has brackets and escapes that nobody wrote. */
+const textsIn = (column: string): string => `JSONExtract(${column}, 'Array(String)')`;
 
 /** The filters as one condition. */
 export function passing(filters: TraceFilters): Condition {
@@ -61,8 +64,12 @@ export function passing(filters: TraceFilters): Condition {
   const textOf = (value: string | null): string | null => (value === null ? null : storable(value));
   const numberOf = (value: bigint | number | null): string | null => (value === null ? null : String(value));
   const lists = (column: string, name: string): string =>
-    `has(JSONExtract(${column}, 'Array(String)'), {${name}:String})`;
-  const mentioned = TEXT_COLUMNS.map((column) => `positionCaseInsensitiveUTF8(${column}, {mentioned:String}) > 0`);
+    `has(${textsIn(column)}, {${name}:String})`;
+  const isIn = (told: string): string => `positionCaseInsensitiveUTF8(${told}, {mentioned:String}) > 0`;
+  const mentioned = [
+    ...TEXT_COLUMNS.map(isIn),
+    ...LIST_COLUMNS.map((column) => `arrayExists(told -> ${isIn('told')}, ${textsIn(column)})`),
+  ];
   return allOf(
     { text: '1', params: {} },
     ...demand('status = {status:String}', 'status', status),
@@ -145,7 +152,7 @@ export async function agentsOf(
 ): Promise<readonly AgentActivity[]> {
   const found = allOf(condition, beganIn(startMs, endMs));
   const rows = await server.rows<AgentRow>(
-    `select arrayJoin(JSONExtract(agent_names, 'Array(String)')) as agent, count() as traces,
+    `select arrayJoin(${textsIn('agent_names')}) as agent, count() as traces,
        countIf(error_count > 0) as failed, max(start_ms) as last_start_ms
      from trace_by_start final where ${found.text}
      group by agent order by last_start_ms desc, agent limit {limit:UInt32}`,

@@ -11,6 +11,12 @@ export type NewSummaryRow = Omit<SummaryRow, 'trace_no'>;
 
 const NS_PER_MS = 1_000_000n;
 
+/**
+ * Names as a JSON list. What texts cannot hold is escaped there, and nothing would be lost, but PostgreSQL fails on the
+ * escapes as soon as it looks into any such list.
+ */
+const namesText = (names: readonly string[]): string => JSON.stringify([...new Set(names.map(storable))]);
+
 export function summaryRowOf(summary: TraceSummary): NewSummaryRow {
   return {
     trace_id: storable(summary.traceId),
@@ -25,7 +31,7 @@ export function summaryRowOf(summary: TraceSummary): NewSummaryRow {
     start_ms: Number(summary.startNs / NS_PER_MS),
     status: summary.status,
     span_count: summary.spanCount,
-    agent_names: JSON.stringify(summary.agentNames),
+    agent_names: namesText(summary.agentNames),
     agent_invocations: summary.agentInvocations,
     llm_calls: summary.llmCalls,
     gateway_calls: summary.gatewayCalls,
@@ -33,10 +39,10 @@ export function summaryRowOf(summary: TraceSummary): NewSummaryRow {
     error_count: summary.errorCount,
     input_tokens: summary.inputTokens,
     output_tokens: summary.outputTokens,
-    models: JSON.stringify(summary.models),
+    models: namesText(summary.models),
     spend: summary.spend === null ? null : amountText(summary.spend),
     priced_calls: summary.pricedCalls,
-    frameworks: JSON.stringify(summary.frameworks),
+    frameworks: namesText(summary.frameworks),
     estimate: summary.estimate === null ? null : amountText(summary.estimate),
     estimated_calls: summary.estimatedCalls,
     source: summary.source === null ? null : sourceText(summary.source),

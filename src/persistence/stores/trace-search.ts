@@ -31,16 +31,27 @@ const lists = (flavour: Flavour, column: string, text: string): RawBuilder<SqlBo
     ? sql<SqlBool>`cast(${sql.ref(column)} as jsonb) @> to_jsonb(cast(${text} as text))`
     : sql<SqlBool>`exists (select 1 from json_each(${sql.ref(column)}) where value = ${text})`;
 
-const TEXT_COLUMNS = ['name', 'service', 'input_preview', 'agent_names', 'models'];
+const TEXT_COLUMNS = ['name', 'service', 'input_preview'];
+const LIST_COLUMNS = ['agent_names', 'models'];
+
+/** The texts in a column that holds a JSON list of them, as a table of one column, `value`. */
+const textsIn = (flavour: Flavour, column: RawBuilder<unknown>): RawBuilder<unknown> =>
+  flavour === 'postgresql' ? sql`jsonb_array_elements_text(cast(${column} as jsonb))` : sql`json_each(${column})`;
 
 /** Whether one of the texts of a summary has this one in it. SQLite knows letter case of ASCII only. */
 function mentions(flavour: Flavour, text: string): RawBuilder<SqlBool> {
-  const place = (column: string) =>
+  const isIn = (told: RawBuilder<unknown>) =>
     flavour === 'postgresql'
-      ? sql`strpos(lower(${sql.ref(column)}), lower(cast(${text} as text))) > 0`
-      : sql`instr(lower(${sql.ref(column)}), lower(${text})) > 0`;
+      ? sql`strpos(lower(${told}), lower(cast(${text} as text))) > 0`
+      : sql`instr(lower(${told}), lower(${text})) > 0`;
+  // The text of a list has brackets and escapes that nobody wrote.
+  const isListed = (column: string) =>
+    sql`exists (select 1 from ${textsIn(flavour, sql.ref(column))} as listed where ${isIn(sql`listed.value`)})`;
   return sql<SqlBool>`(${sql.join(
-    TEXT_COLUMNS.map((column) => place(`trace_summary.${column}`)),
+    [
+      ...TEXT_COLUMNS.map((column) => isIn(sql.ref(`trace_summary.${column}`))),
+      ...LIST_COLUMNS.map((column) => isListed(`trace_summary.${column}`)),
+    ],
     sql` or `,
   )})`;
 }
@@ -64,6 +75,9 @@ export function passing(flavour: Flavour, filters: TraceFilters): RawBuilder<Sql
   return held.length === 0 ? sql<SqlBool>`1 = 1` : sql<SqlBool>`(${sql.join(held, sql` and `)})`;
 }
 
+/** Amounts are summed in halves: SQLite fails where the sum of 64-bit numbers is none. */
+const HALF = 2n ** 32n;
+
 interface BucketRow {
   readonly bucket: number | string;
   readonly traces: number | string;
@@ -72,7 +86,8 @@ interface BucketRow {
   readonly llm_calls: number | string;
   readonly input_tokens: number | string;
   readonly output_tokens: number | string;
-  readonly spend: string | null;
+  readonly spend_high: string | null;
+  readonly spend_low: string | null;
   readonly p50: string;
   readonly p90: string;
   readonly p99: string;
@@ -103,7 +118,9 @@ export async function bucketsOf(
     select cast(bucket as double precision) as bucket, count(*) as traces,
       sum(case when error_count > 0 then 1 else 0 end) as failed, sum(span_count) as spans, sum(llm_calls) as llm_calls,
       cast(sum(input_tokens) as double precision) as input_tokens,
-      cast(sum(output_tokens) as double precision) as output_tokens, cast(sum(spend) as text) as spend,
+      cast(sum(output_tokens) as double precision) as output_tokens,
+      cast(sum(spend / ${bigint(HALF)}) as text) as spend_high,
+      cast(sum(spend % ${bigint(HALF)}) as text) as spend_low,
       ${quantile(50)} as p50, ${quantile(90)} as p90, ${quantile(99)} as p99
     from ranked group by bucket order by bucket`.execute(db);
   return rows.map((row) => ({
@@ -114,7 +131,10 @@ export async function bucketsOf(
     llmCalls: Number(row.llm_calls),
     inputTokens: Number(row.input_tokens),
     outputTokens: Number(row.output_tokens),
-    spend: row.spend === null ? null : (BigInt(row.spend) as Usd),
+    spend:
+      row.spend_high === null || row.spend_low === null
+        ? null
+        : ((BigInt(row.spend_high) * HALF + BigInt(row.spend_low)) as Usd),
     p50Ns: BigInt(row.p50),
     p90Ns: BigInt(row.p90),
     p99Ns: BigInt(row.p99),
@@ -142,10 +162,7 @@ export async function agentsOf(
     readonly limit: number;
   },
 ): Promise<readonly AgentActivity[]> {
-  const names =
-    flavour === 'postgresql'
-      ? sql`jsonb_array_elements_text(cast(trace_summary.agent_names as jsonb))`
-      : sql`json_each(trace_summary.agent_names)`;
+  const names = textsIn(flavour, sql`trace_summary.agent_names`);
   // Names are compared by their bytes on either engine, so that both give one order.
   const order = flavour === 'postgresql' ? sql`collate "C"` : sql`collate binary`;
   const { rows } = await sql<AgentRow>`
