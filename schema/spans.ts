@@ -1,6 +1,7 @@
 import { listSpans, MOST_PAGE_SPANS, type SpanListPage, type SpanUpdate, watchSpans } from '../resolvers/spans.ts';
 import { msBetween } from '../src/domain/traces/assemble-trace.ts';
 import { contentViewOf } from '../src/domain/traces/content-view.ts';
+import type { Usage } from '../src/domain/chat/chat.ts';
 import type { SpendRow } from '../src/domain/spend/spend-row.ts';
 import { usdText } from '../src/domain/money.ts';
 import { type Span, SPAN_KINDS, SPAN_STATUSES, SPAN_TYPES } from '../src/domain/traces/span.ts';
@@ -8,6 +9,7 @@ import { spanCursorAt } from '../src/domain/traces/span-cursor.ts';
 import { tokenDetailsOf } from '../src/domain/traces/token-details.ts';
 import { isTruncated } from '../src/domain/traces/truncate.ts';
 import { builder } from './builder.ts';
+import { tokensOf, tokensOrNull } from './counts.ts';
 import type { Connection } from './paging.ts';
 import { SpanContentType } from './span-content.ts';
 import { type KnownOfSpan, SpanType, SpendRowType, UsageType } from './refs.ts';
@@ -88,8 +90,14 @@ export const SpanHeadType = builder.interfaceRef<KnownOfSpan>('SpanHead').implem
     framework: t.exposeString('framework', {
       description: 'What sent it, e.g. `langchain`; empty when that cannot be told.',
     }),
-    inputTokens: t.exposeInt('inputTokens', { description: 'Input tokens it used.' }),
-    outputTokens: t.exposeInt('outputTokens', { description: 'Output tokens it used.' }),
+    inputTokens: t.int({
+      description: 'Input tokens it used; 2,147,483,647 where it says more.',
+      resolve: ({ inputTokens }) => tokensOf(inputTokens),
+    }),
+    outputTokens: t.int({
+      description: 'Output tokens it used; 2,147,483,647 where it says more.',
+      resolve: ({ outputTokens }) => tokensOf(outputTokens),
+    }),
     inputPreview: t.exposeString('inputPreview', { description: 'The beginning of its input.' }),
     requestId: t.exposeString('requestId', { nullable: true, description: "The provider's id of the answer." }),
     costUsd: t.field({
@@ -242,17 +250,17 @@ export const SpanDetailType = builder.objectRef<Span & KnownOfSpan>('SpanDetail'
     cacheReadTokens: t.int({
       nullable: true,
       description: 'Of its input tokens, what a cache had; null when it is not told.',
-      resolve: ({ attributes }) => tokenDetailsOf(attributes).cacheRead,
+      resolve: ({ attributes }) => tokensOrNull(tokenDetailsOf(attributes).cacheRead),
     }),
     cacheWriteTokens: t.int({
       nullable: true,
       description: 'Of its input tokens, what a cache took in; null when it is not told.',
-      resolve: ({ attributes }) => tokenDetailsOf(attributes).cacheWrite,
+      resolve: ({ attributes }) => tokensOrNull(tokenDetailsOf(attributes).cacheWrite),
     }),
     reasoningTokens: t.int({
       nullable: true,
       description: 'Of its output tokens, what was only thought; null when it is not told.',
-      resolve: ({ attributes }) => tokenDetailsOf(attributes).reasoning,
+      resolve: ({ attributes }) => tokensOrNull(tokenDetailsOf(attributes).reasoning),
     }),
     attributes: t.field({
       type: 'JSON',
@@ -278,14 +286,18 @@ export const SpanDetailType = builder.objectRef<Span & KnownOfSpan>('SpanDetail'
 });
 
 UsageType.implement({
-  description: 'Token counts of one call, as the upstream reported them.',
-  fields: (t) => ({
-    inputTokens: t.exposeInt('inputTokens', { description: 'All input tokens, cached ones included.' }),
-    outputTokens: t.exposeInt('outputTokens', { description: 'All output tokens, reasoning included.' }),
-    cacheReadTokens: t.exposeInt('cacheReadTokens', { description: 'Input tokens read from a cache.' }),
-    cacheWriteTokens: t.exposeInt('cacheWriteTokens', { description: 'Input tokens written to a cache.' }),
-    reasoningTokens: t.exposeInt('reasoningTokens', { description: 'Output tokens spent on reasoning.' }),
-  }),
+  description: 'Token counts of one call, as the upstream reported them; 2,147,483,647 where it reported more.',
+  fields: (t) => {
+    const count = (of: (usage: Usage) => number, description: string) =>
+      t.int({ description, resolve: (usage) => tokensOf(of(usage)) });
+    return {
+      inputTokens: count((usage) => usage.inputTokens, 'All input tokens, cached ones included.'),
+      outputTokens: count((usage) => usage.outputTokens, 'All output tokens, reasoning included.'),
+      cacheReadTokens: count((usage) => usage.cacheReadTokens, 'Input tokens read from a cache.'),
+      cacheWriteTokens: count((usage) => usage.cacheWriteTokens, 'Input tokens written to a cache.'),
+      reasoningTokens: count((usage) => usage.reasoningTokens, 'Output tokens spent on reasoning.'),
+    };
+  },
 });
 
 const SpendStatusType = builder.enumType('SpendStatus', {

@@ -43,6 +43,16 @@ describe('span', () => {
     });
   });
 
+  it('has no more tokens than an Int holds', async () => {
+    const most = 2 ** 31 - 1;
+    const counts = { inputTokens: 2 ** 32 - 1, outputTokens: 2 ** 31 };
+    const cached = { 'gen_ai.usage.cache_read.input_tokens': String(2 ** 31) };
+    await house.ingest(TEAM_KEY, aSpan({ ...counts, attributes: cached }));
+    const { data, errors } = await house.call(SpanDocument, { traceId: traceId(1), spanId: spanId(1) });
+    expect(errors).toBeUndefined();
+    expect(data.span).toMatchObject({ inputTokens: most, outputTokens: most, cacheReadTokens: most });
+  });
+
   it('is told with what it carries and what it cost', async () => {
     await house.ingest(
       TEAM_KEY,
@@ -71,6 +81,7 @@ describe('span', () => {
             },
           ],
           "input": "hello",
+          "inputTokens": 3,
           "inputView": {
             "__typename": "SpanText",
             "text": "hello",
@@ -84,6 +95,7 @@ describe('span', () => {
           ],
           "name": "chat demo",
           "output": "hi",
+          "outputTokens": 5,
           "outputView": {
             "__typename": "SpanText",
             "text": "hi",

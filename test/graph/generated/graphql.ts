@@ -820,7 +820,7 @@ export type SpanQueryVariables = Exact<{
 }>;
 
 
-export type SpanQuery = { span: { name: string, type: SpanType, input: string, output: string, cacheReadTokens: number | null, cacheWriteTokens: number | null, reasoningTokens: number | null, errorTruncated: boolean, attributes: unknown, resourceAttributes: unknown, inputView:
+export type SpanQuery = { span: { name: string, type: SpanType, input: string, output: string, inputTokens: number, outputTokens: number, cacheReadTokens: number | null, cacheWriteTokens: number | null, reasoningTokens: number | null, errorTruncated: boolean, attributes: unknown, resourceAttributes: unknown, inputView:
       | Content_SpanFields_Fragment
       | Content_SpanMessages_Fragment
       | Content_SpanText_Fragment
@@ -1743,6 +1743,8 @@ export const SpanDocument = new TypedDocumentString(`
     outputView {
       ...Content
     }
+    inputTokens
+    outputTokens
     cacheReadTokens
     cacheWriteTokens
     reasoningTokens
