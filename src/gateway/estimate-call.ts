@@ -101,9 +101,12 @@ export function estimatorOf(catalog: CatalogSnapshot, named: CallNames): ReturnT
   return tariff === null ? null : (tokens) => (tellsItsParts(tariff, tokens) ? costOfTokens(tariff, tokens) : null);
 }
 
+/** No call costs 1,000 USD: whoever says so has counted wrong, and a few of them would be more than a store can hold. */
+const MOST_PICOS = 1_000n * 10n ** 12n;
+
 function costOfTokens(tariff: Tariff, tokens: CallTokens): Usd | null {
   const longCacheWriteTokens = tokens.longCacheWriteTokens ?? 0;
-  return costOf(tariff, {
+  const cost = costOf(tariff, {
     inputTokens: tokens.inputTokens,
     outputTokens: tokens.outputTokens,
     cacheReadTokens: tokens.cacheReadTokens ?? 0,
@@ -111,6 +114,7 @@ function costOfTokens(tariff: Tariff, tokens: CallTokens): Usd | null {
     reasoningTokens: tokens.reasoningTokens ?? 0,
     ...(longCacheWriteTokens === 0 ? {} : { longCacheWriteTokens }),
   });
+  return cost === null || cost > MOST_PICOS ? null : cost;
 }
 
 /** Whether it is known how many tokens there are of each kind that has a price of its own. */

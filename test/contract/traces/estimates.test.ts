@@ -106,6 +106,21 @@ describe('traces.get 200: a call that the gateway did not make', () => {
     ]);
   });
 
+  it('is stored, whatever it says it used, and not estimated where no call can cost that', async () => {
+    const traceId = '9'.repeat(32);
+    const most = { 'gen_ai.usage.input_tokens': 4_294_967_295, 'gen_ai.usage.output_tokens': 4_294_967_295 };
+    const spans = ['a', 'b', 'c', 'd', 'e', 'f'].map((digit, at) =>
+      otlpSpan(digit, at, 1, { ...CHAT, ...most, 'gen_ai.request.model': 'o1-pro' }, { traceId }),
+    );
+    expect(await answered(send(app, otlpExport(...spans)))).toEqual([200, {}]);
+    const { told, listed } = await read(traceId);
+    expect([listed, pick(told.summary, SPEND)]).toEqual(
+      Array.from({ length: 2 }, () => ({ spend: null, priced_calls: 0, estimated_calls: 0 })),
+    );
+    expect(spanOf(told, 'a')).toEqual({ spend: null, cost_source: null, spend_match: 'no_call_id' });
+    expect(loadEmbeddedSnapshot().find('o1-pro')?.row).toMatchObject({ output_cost_per_token: expect.any(Number) });
+  });
+
   /** Asks the gateway from inside of the client's span; resolves to what that cost. */
   async function askGateway(traceId: string): Promise<number> {
     const answer = await app.call(
