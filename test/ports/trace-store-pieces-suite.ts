@@ -119,6 +119,21 @@ export function traceStorePiecesSuite(engine: Engine): void {
       }
     });
 
+    it('come to the same when two processes are sent their exports at the same moment', async () => {
+      const other = (await scratch.open()).traces;
+      const random = randomFrom(40);
+      for (let number = 1; number <= tried; number += 1) {
+        const spans = randomSpans(number, random);
+        const exports = [...exportsOf(spans, random)];
+        while (exports.length > 0) {
+          const [mine = [], theirs = []] = exports.splice(0, 2);
+          await Promise.all([ingest(mine), other.ingest([{ owner: TEAM_KEY, spans: theirs }])]);
+        }
+        const [summary] = await traces.findSummaries(ALL, traceId(number), null);
+        expect(summary && totals(summary), `trace ${number}`).toEqual(atOnce(spans));
+      }
+    });
+
     it('lose a call once, however often the gateway tells of it', async () => {
       const call = aSpan({ spanId: spanId(1), estimate: picos(5n), requestId: 'r-1' });
       const below = aSpan({ spanId: spanId(2), parentSpanId: spanId(1), gateway: true, requestId: 'r-2' });

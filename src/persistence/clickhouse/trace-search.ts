@@ -63,8 +63,7 @@ export function passing(filters: TraceFilters): Condition {
     value === null ? [] : [{ text: condition, params: { [name]: value } }];
   const textOf = (value: string | null): string | null => (value === null ? null : storable(value));
   const numberOf = (value: bigint | number | null): string | null => (value === null ? null : String(value));
-  const lists = (column: string, name: string): string =>
-    `has(${textsIn(column)}, {${name}:String})`;
+  const lists = (column: string, name: string): string => `has(${textsIn(column)}, {${name}:String})`;
   const isIn = (told: string): string => `positionCaseInsensitiveUTF8(${told}, {mentioned:String}) > 0`;
   const mentioned = [
     ...TEXT_COLUMNS.map(isIn),

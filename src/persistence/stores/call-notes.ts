@@ -17,7 +17,7 @@ const KINDS: Readonly<Record<NoteKind, number>> = {
 };
 const KIND_OF = new Map(Object.entries(KINDS).map(([kind, number]) => [number, kind as NoteKind]));
 
-/** Whether the calls of a trace are noted, as a condition on its summary. */
+/** Whether the calls of a trace are noted, as a condition on its summary; not for summaries that are waited for. */
 export const IS_NOTED = `exists (select 1 from call_note
   where call_note.trace_no = trace_summary.trace_no and call_note.kind = ${COUNTED})`;
 
@@ -118,6 +118,8 @@ function textsFor(flavour: SqlFlavour) {
 export interface StoredCallNotes extends CallNotes {
   /** Every span of these traces, by their numbers. */
   all(traces: readonly string[]): Promise<ReadonlyMap<string, readonly CallCount[]>>;
+  /** Of these traces those whose calls are noted. */
+  begun(traces: readonly string[]): Promise<ReadonlySet<string>>;
   /** Remembers that the calls of these traces are noted. */
   begin(traces: readonly string[]): Promise<void>;
 }
@@ -169,6 +171,10 @@ export function createCallNotes(flavour: SqlFlavour): (db: Kysely<Tables>) => St
         const asked = traces.map((trace) => given(trace, COUNTED, ''));
         for (const row of await rows<NoteRow & CountRow>(texts.all, asked)) spans.get(row.trace)?.push(countOf(row));
         return spans;
+      },
+      async begun(traces) {
+        const asked = traces.map((trace) => given(trace, COUNTED, ''));
+        return new Set((await rows<NoteRow>(texts.among, asked)).map(({ trace }) => trace));
       },
       async begin(traces) {
         await rows(

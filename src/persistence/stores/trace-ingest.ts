@@ -45,7 +45,8 @@ interface KnownTrace {
 
 type Summaries = ReadonlyMap<string, TraceSummary>;
 type NumberedRow = Pick<SummaryRow, 'trace_no' | 'trace_ref'>;
-type LockedRow = SummaryRow & { readonly noted: number | boolean };
+/** `noted` where the engine tells it at once. */
+type LockedRow = SummaryRow & { readonly noted?: number };
 
 function byKey(left: TraceIdentity, right: TraceIdentity): number {
   if (left.traceId !== right.traceId) return left.traceId < right.traceId ? -1 : 1;
@@ -127,7 +128,7 @@ export function createTraceIngest(
     lockText ??= db
       .selectFrom('trace_summary')
       .select(everyColumn(tables.summary))
-      .select(sql.raw(IS_NOTED).as('noted'))
+      .$if(flavour === 'sqlite', (query) => query.select(sql.raw(IS_NOTED).as('noted')))
       .where(sql`(trace_id, trace_ref)`, 'in', tuplesIn(flavour, 2, []))
       .orderBy('trace_summary.trace_id')
       .orderBy('trace_summary.trace_ref')
@@ -135,10 +136,15 @@ export function createTraceIngest(
       .compile().sql;
     const keys = identities.map(({ traceId, traceRef }) => [traceId, traceRef]);
     const { rows } = await db.executeQuery<LockedRow>(CompiledQuery.raw(lockText, [JSON.stringify(keys)]));
+    const there = rows.filter((row) => row.span_count > 0);
+    // A row that had to be waited for is as it was left, but what is asked beside it as it was before the wait.
+    const noted =
+      flavour === 'postgresql' && there.length > 0 ? await notesOf(db).begun(there.map((row) => row.trace_no)) : null;
     return new Map(
-      rows
-        .filter((row) => row.span_count > 0)
-        .map((row) => [row.trace_ref, { traceNo: row.trace_no, summary: summaryOf(row), noted: Boolean(row.noted) }]),
+      there.map((row) => {
+        const isNoted = noted === null ? Boolean(row.noted) : noted.has(row.trace_no);
+        return [row.trace_ref, { traceNo: row.trace_no, summary: summaryOf(row), noted: isNoted }];
+      }),
     );
   }
 
