@@ -79,6 +79,7 @@ const DRAIN_MS = 7_000;
 export async function startApp(settings: Settings, log: Log): Promise<App> {
   const exports = createTracePacker({
     limits: settings.otlp.limits,
+    offloadBytes: settings.otlp.offloadBytes,
     unpacking: createSlots(settings.otlp.concurrentIngests, 'exports are being unpacked'),
   });
   const stores = await openStores({

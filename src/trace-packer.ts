@@ -22,8 +22,6 @@ export type PackingFailure =
 /** An export as a thread gives it back, with the sender's own bytes where these are kept. */
 export interface PackedMessage extends PackedText, Pick<PackedExport, 'body'> {}
 
-/** Up to this size once inflated, the way to another thread and back costs as much as the work. */
-const MOST_BYTES_HERE = 32_768;
 /** Up to this size reading one takes some milliseconds, and is no reason to hold a place while others come. */
 const PLACELESS_BYTES = 524_288;
 const MOST_THREADS = 4;
@@ -46,9 +44,12 @@ export interface TracePacker extends ExportPacker, BodyReader {
 export function createTracePacker({
   limits,
   unpacking,
+  offloadBytes,
 }: {
   readonly limits: OtlpLimits;
   readonly unpacking: Slots;
+  /** Most bytes of a body that is read here. */
+  readonly offloadBytes: number;
 }): TracePacker {
   const pool = createThreadPool<PackingTask>({
     module: new URL('./trace-packing-worker.ts', import.meta.url),
@@ -64,8 +65,8 @@ export function createTracePacker({
       const done = unpacking.take();
       try {
         const size = declaredSize(sent);
-        if (size <= MOST_BYTES_HERE) {
-          const packed = packSmall(sent, limits);
+        if (size <= offloadBytes) {
+          const packed = packSmall(sent, limits, offloadBytes);
           if (packed !== null) return packed;
         } else if (size <= PLACELESS_BYTES) done();
         const task = { kind: 'pack', sent } as const;
@@ -76,11 +77,11 @@ export function createTracePacker({
       }
     },
     async payload(body, at, owner): Promise<SpanPayload> {
-      if (body.bytes.length <= MOST_BYTES_HERE) return payloadAt(body, at, owner, limits.valueBytes);
+      if (body.bytes.length <= offloadBytes) return payloadAt(body, at, owner, limits.valueBytes);
       return pool.run({ kind: 'payload', body, at, owner }, body.bytes.length);
     },
     async without(body, traceIds): Promise<ExportBody> {
-      if (body.bytes.length <= MOST_BYTES_HERE) return withoutSpans(body, traceIds);
+      if (body.bytes.length <= offloadBytes) return withoutSpans(body, traceIds);
       return pool.run({ kind: 'without', body, traceIds }, body.bytes.length);
     },
     close: () => pool.close(),
@@ -88,8 +89,8 @@ export function createTracePacker({
 }
 
 /** Null for a body that turns out to be larger than it declares. */
-function packSmall(sent: SentExport, limits: OtlpLimits): PackedExport | null {
-  const bodyBytes = Math.min(limits.bodyBytes, MOST_BYTES_HERE);
+function packSmall(sent: SentExport, limits: OtlpLimits, mostBytes: number): PackedExport | null {
+  const bodyBytes = Math.min(limits.bodyBytes, mostBytes);
   try {
     return packExport(sent, { ...limits, bodyBytes });
   } catch (error) {

@@ -1,11 +1,19 @@
-import { DEFAULT_CONCURRENT_INGESTS, DEFAULT_OTLP_LIMITS, type OtlpLimits } from '../domain/traces/otlp-limits.ts';
+import {
+  DEFAULT_CONCURRENT_INGESTS,
+  DEFAULT_OFFLOAD_BYTES,
+  DEFAULT_OTLP_LIMITS,
+  type OtlpLimits,
+} from '../domain/traces/otlp-limits.ts';
 import type { ConfigFault } from './config-file.ts';
+import { countIn } from './whole-number.ts';
 
 /** What exports may ask of the process. */
 export interface OtlpSettings {
   readonly limits: OtlpLimits;
   /** Exports unpacked at one time; one more is told to come again. */
   readonly concurrentIngests: number;
+  /** Bodies beyond so many bytes are read on a thread of their own. */
+  readonly offloadBytes: number;
 }
 
 /** A buffer in one piece ends there on every platform. */
@@ -26,23 +34,16 @@ const LIMIT_VARIABLES: Readonly<Record<keyof OtlpLimits, string>> = {
 /** Deeper nesting than this the parsers do not take, whatever is set. */
 const MOST_DEPTH = 100;
 
-/** Reads `OTLP_MAX_…`. A value that is no whole number from 1 on is told to `fault`. */
+/** Reads `OTLP_MAX_…` and `OTLP_OFFLOAD_DECODE_BYTES`. A value that is no whole number from 1 on is told to `fault`. */
 export function readOtlp(env: NodeJS.ProcessEnv, fault: (fault: ConfigFault) => void): OtlpSettings {
-  const countOf = (name: string, otherwise: number, most = MOST): number => {
-    const value = env[name];
-    if (value === undefined || value === '') return otherwise;
-    const count = /^\d+$/.test(value) ? Number(value) : 0;
-    if (count >= 1 && count <= most) return count;
-    fault({
-      source: 'environment',
-      line: null,
-      key: name,
-      message: `"${value}" is not a whole number from 1 to ${most}`,
-    });
-    return otherwise;
-  };
+  const countOf = (name: string, otherwise: number, most = MOST): number =>
+    countIn(env, name, { otherwise, most, fault });
   const limits: Record<keyof OtlpLimits, number> = { ...DEFAULT_OTLP_LIMITS };
   for (const [limit, name] of Object.entries(LIMIT_VARIABLES) as [keyof OtlpLimits, string][])
     limits[limit] = countOf(name, DEFAULT_OTLP_LIMITS[limit], limit === 'depth' ? MOST_DEPTH : MOST);
-  return { limits, concurrentIngests: countOf('OTLP_MAX_CONCURRENT_INGESTS', DEFAULT_CONCURRENT_INGESTS) };
+  return {
+    limits,
+    concurrentIngests: countOf('OTLP_MAX_CONCURRENT_INGESTS', DEFAULT_CONCURRENT_INGESTS),
+    offloadBytes: countOf('OTLP_OFFLOAD_DECODE_BYTES', DEFAULT_OFFLOAD_BYTES),
+  };
 }

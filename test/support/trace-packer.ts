@@ -1,8 +1,12 @@
 import { createSlots, type Slots } from '../../src/domain/slots.ts';
-import { DEFAULT_CONCURRENT_INGESTS, DEFAULT_OTLP_LIMITS } from '../../src/domain/traces/otlp-limits.ts';
+import {
+  DEFAULT_CONCURRENT_INGESTS,
+  DEFAULT_OFFLOAD_BYTES,
+  DEFAULT_OTLP_LIMITS,
+} from '../../src/domain/traces/otlp-limits.ts';
 import { createTracePacker, type TracePacker } from '../../src/trace-packer.ts';
 
 /** Reads exports within the limits where nothing else is set. */
 export function aTracePacker(unpacking: Slots = createSlots(DEFAULT_CONCURRENT_INGESTS, 'exports')): TracePacker {
-  return createTracePacker({ limits: DEFAULT_OTLP_LIMITS, unpacking });
+  return createTracePacker({ limits: DEFAULT_OTLP_LIMITS, unpacking, offloadBytes: DEFAULT_OFFLOAD_BYTES });
 }

@@ -39,3 +39,6 @@ export const DEFAULT_OTLP_LIMITS: OtlpLimits = {
 
 /** Exports that are unpacked at one time, where nothing else is set. */
 export const DEFAULT_CONCURRENT_INGESTS = 2;
+
+/** Up to this size once inflated, the way to another thread and back costs as much as reading an export. */
+export const DEFAULT_OFFLOAD_BYTES = 32_768;

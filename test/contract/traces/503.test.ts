@@ -7,7 +7,7 @@ import { createRouter } from '../../../rest-shims/router.ts';
 import { traceRoutes } from '../../../rest-shims/traces.ts';
 import { Unavailable } from '../../../src/domain/errors.ts';
 import { createSlots } from '../../../src/domain/slots.ts';
-import { DEFAULT_OTLP_LIMITS } from '../../../src/domain/traces/otlp-limits.ts';
+import { DEFAULT_OFFLOAD_BYTES, DEFAULT_OTLP_LIMITS } from '../../../src/domain/traces/otlp-limits.ts';
 import type { TraceStore } from '../../../src/domain/traces/store.ts';
 import { createBus } from '../../../src/runtime/bus.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
@@ -18,7 +18,7 @@ import { createMemoryTraceStore } from '../../support/memory-trace-store.ts';
 import { answered, otlpExport, otlpSpan, TRACE_ID } from './trace-client.ts';
 
 const unpacking = createSlots(1, 'exports are being unpacked');
-const exports = createTracePacker({ limits: DEFAULT_OTLP_LIMITS, unpacking });
+const exports = createTracePacker({ limits: DEFAULT_OTLP_LIMITS, unpacking, offloadBytes: DEFAULT_OFFLOAD_BYTES });
 
 let server: Server;
 beforeAll(async () => {

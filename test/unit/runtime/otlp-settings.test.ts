@@ -22,6 +22,7 @@ describe('what exports may ask', () => {
         valueBytes: 65_536,
       },
       concurrentIngests: 2,
+      offloadBytes: 32_768,
     };
     expect(read({})).toEqual({ settings: defaults, faults: [] });
     expect(read({ OTLP_MAX_SPANS: '' })).toEqual({ settings: defaults, faults: [] });
@@ -39,6 +40,7 @@ describe('what exports may ask', () => {
       OTLP_MAX_DECODED_SPAN_BYTES: '8',
       OTLP_MAX_ATTRIBUTE_VALUE_BYTES: '9',
       OTLP_MAX_CONCURRENT_INGESTS: '10',
+      OTLP_OFFLOAD_DECODE_BYTES: '11',
     };
     expect(read(env)).toEqual({
       settings: {
@@ -54,6 +56,7 @@ describe('what exports may ask', () => {
           valueBytes: 9,
         },
         concurrentIngests: 10,
+        offloadBytes: 11,
       },
       faults: [],
     });
@@ -65,6 +68,17 @@ describe('what exports may ask', () => {
         source: 'environment',
         line: null,
         key: 'OTLP_MAX_LINKS',
+        message: `"${value}" is not a whole number from 1 to 2147483647`,
+      },
+    ]);
+  });
+
+  it.each(['0', '-1', 'many'])('is read here up to no size of "%s"', (value) => {
+    expect(read({ OTLP_OFFLOAD_DECODE_BYTES: value }).faults).toEqual([
+      {
+        source: 'environment',
+        line: null,
+        key: 'OTLP_OFFLOAD_DECODE_BYTES',
         message: `"${value}" is not a whole number from 1 to 2147483647`,
       },
     ]);

@@ -2,7 +2,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
 import { InvalidInput, TooLarge, Unavailable } from '../../../src/domain/errors.ts';
 import { createSlots } from '../../../src/domain/slots.ts';
-import { DEFAULT_OTLP_LIMITS } from '../../../src/domain/traces/otlp-limits.ts';
+import { DEFAULT_OFFLOAD_BYTES, DEFAULT_OTLP_LIMITS } from '../../../src/domain/traces/otlp-limits.ts';
 import { spansOfRows } from '../../../src/domain/traces/span-rows.ts';
 import { createTracePacker } from '../../../src/trace-packer.ts';
 import { packExport } from '../../../src/trace-packing.ts';
@@ -12,7 +12,7 @@ import { randomExport, seeded } from '../../support/random-export.ts';
 const OWNER = { teamId: 't', keyHash: 'k' };
 const LIMITS = { ...DEFAULT_OTLP_LIMITS, bodyBytes: 1 << 20 };
 const unpacking = createSlots(1, 'exports are being unpacked');
-const packer = createTracePacker({ limits: LIMITS, unpacking });
+const packer = createTracePacker({ limits: LIMITS, unpacking, offloadBytes: DEFAULT_OFFLOAD_BYTES });
 afterAll(() => packer.close());
 
 /** The bytes of an export of so many spans, the last of another trace, each with a text of so many bytes. */
@@ -88,6 +88,17 @@ it('inflates no further than the limit, and says so', async () => {
   await expect(packer.pack(protobuf(bomb, 'gzip'))).rejects.toThrow(refusal);
   bomb.writeUInt32LE(10, bomb.length - 4);
   await expect(packer.pack(protobuf(bomb, 'gzip'))).rejects.toThrow(refusal);
+});
+
+it('reads an export here up to the size that is set, and a larger one on a thread', async () => {
+  const small = protobuf(anExport(2, 10));
+  const large = protobuf(anExport(2, 11));
+  const bounded = createTracePacker({ limits: LIMITS, unpacking, offloadBytes: small.bytes.length });
+  const packed = [await bounded.pack(small), await bounded.pack(large)];
+  expect(packed.map(({ traces }) => traces.length)).toEqual([2, 2]);
+  // The memory of what another thread reads has moved there.
+  expect([small.bytes.length > 0, large.bytes.length]).toEqual([true, 0]);
+  await bounded.close();
 });
 
 it('takes nothing while large exports hold every place, and gives each place back', async () => {
