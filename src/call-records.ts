@@ -1,5 +1,5 @@
 import type { CallRecord, CallStore, KeptCall } from './domain/calls/call-record.ts';
-import { InvalidInput, Unavailable } from './domain/errors.ts';
+import { InvalidInput, TooLarge, Unavailable } from './domain/errors.ts';
 import type { TraceSummary } from './domain/traces/trace.ts';
 import type { Log } from './runtime/log.ts';
 import { behindSends } from './runtime/turn.ts';
@@ -65,7 +65,7 @@ export function createCallRecords({
       },
       faultOf(error) {
         if (error instanceof Unavailable) return 'store';
-        return error instanceof InvalidInput ? 'record' : 'either';
+        return error instanceof InvalidInput || error instanceof TooLarge ? 'record' : 'either';
       },
       failed: (error, waiting) =>
         log.error({ err: error, waiting }, 'gateway records could not be committed; trying again'),

@@ -187,10 +187,10 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, sm
     file.catalogDailyLimit ?? DEFAULT_DAILY_LIMIT,
     MOST_DAILY_CALLS,
   );
-  const retentionDays = wholeNumber(
+  const retentionToldDays = wholeNumber(
     'AGENT_TRACING_RETENTION_DAYS',
     env['AGENT_TRACING_RETENTION_DAYS'],
-    file.retentionDays ?? DEFAULT_RETENTION_DAYS,
+    DEFAULT_RETENTION_DAYS,
     MOST_RETENTION_DAYS,
   );
   const trustedProxies = readProxies(env, file, faults);
@@ -255,7 +255,8 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, sm
     catalogUrl: env['LITELLM_MODEL_COST_MAP_URL'] || null,
     catalogRefreshSeconds,
     catalogDailyLimit,
-    retentionDays,
+    // Of the store of traces, the file wins.
+    retentionDays: file.retentionDays ?? retentionToldDays,
     trustedProxies,
     logLevel,
     warnings,

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { CLICKHOUSE, type ClickHouseScratch } from '../ports/clickhouse-engine.ts';
+import { openDoor } from '../support/held-door.ts';
 import { startApp, type TestApp } from '../support/start-app.ts';
 
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
@@ -58,8 +59,9 @@ it('serves models while the ClickHouse of its traces is away, and says 503 of tr
 });
 
 describe.skipIf(CLICKHOUSE.missing !== null)('the product with its traces in ClickHouse', () => {
-  async function startOn({ door, options }: ClickHouseScratch): Promise<TestApp> {
-    return startApp({ env: { CLICKHOUSE_URL: door.url, CLICKHOUSE_DATABASE: options.traces?.database ?? '' } });
+  async function startOn({ door, options }: ClickHouseScratch, env: Record<string, string> = {}): Promise<TestApp> {
+    const database = options.traces?.database ?? '';
+    return startApp({ env: { CLICKHOUSE_URL: door.url, CLICKHOUSE_DATABASE: database, ...env } });
   }
   const read = async (app: TestApp, path: string): Promise<Record<string, unknown>> =>
     (await (await app.call('GET', path)).json()) as Record<string, unknown>;
@@ -86,6 +88,49 @@ describe.skipIf(CLICKHOUSE.missing !== null)('the product with its traces in Cli
       spans: [{ type: 'llm', spend_match: 'matched' }],
     });
     await app.stop();
+    await scratch.remove();
+  });
+
+  it('refuses an export with 413 whose span or body no insert may carry', async () => {
+    const scratch = await CLICKHOUSE.create();
+    const app = await startOn(scratch, { CLICKHOUSE_TRACE_MAX_INSERT_BYTES: '300' });
+    const sent = await app.call('POST', '/v1/traces', anExport);
+    expect([sent.status, await sent.json()]).toEqual([
+      413,
+      { message: 'A span or the body of the export is larger than the 300 bytes that the store takes at once.' },
+    ]);
+    expect(await read(app, `/v1/traces${WHEN}`)).toMatchObject({ data: [] });
+    await app.stop();
+    await scratch.remove();
+  });
+
+  it('answers 503 when the server takes longer than an insert may, and stores what is sent again', async () => {
+    const scratch = await CLICKHOUSE.create();
+    const app = await startOn(scratch, { CLICKHOUSE_INSERT_TIMEOUT_SECONDS: '1' });
+    const release = scratch.door.hold('insert+into+span');
+    const sent = await app.call('POST', '/v1/traces', anExport);
+    expect([sent.status, sent.headers.get('retry-after'), await sent.json()]).toEqual([
+      503,
+      '2',
+      { message: 'The trace store cannot be used at the moment.' },
+    ]);
+    release();
+    expect((await app.call('POST', '/v1/traces', anExport)).status).toBe(200);
+    expect(await read(app, `/v1/traces${WHEN}`)).toMatchObject({ data: [{ trace_id: TRACE_ID, span_count: 1 }] });
+    await app.stop();
+    await scratch.remove();
+  });
+
+  it('reads traces at an address of their own', async () => {
+    const scratch = await CLICKHOUSE.create();
+    const reader = await openDoor(scratch.url);
+    const app = await startOn(scratch, { CLICKHOUSE_READER_URL: reader.url });
+    expect((await app.call('POST', '/v1/traces', anExport)).status).toBe(200);
+    expect(reader.passed('')).toEqual([]);
+    expect(await read(app, `/v1/traces${WHEN}`)).toMatchObject({ data: [{ trace_id: TRACE_ID }] });
+    expect(reader.passed('').length).toBe(1);
+    await app.stop();
+    await reader.close();
     await scratch.remove();
   });
 });

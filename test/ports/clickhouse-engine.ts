@@ -9,6 +9,8 @@ export interface ClickHouseScratch extends ScratchDatabase {
   /** The server behind its door, in the database of the traces. */
   readonly server: ClickHouse;
   readonly door: HeldDoor;
+  /** The server itself. */
+  readonly url: string;
 }
 
 const configured = process.env['LENSGATE_TEST_CLICKHOUSE_URL'] || null;
@@ -26,6 +28,7 @@ async function createScratch(embedded: Engine, url: string): Promise<ClickHouseS
     options: { ...scratch.options, traces },
     server,
     door,
+    url,
     open: (more = {}) => scratch.open({ traces, ...more }),
     async clear() {
       await scratch.clear();

@@ -1,11 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Unavailable } from '../../src/domain/errors.ts';
+import { TooLarge, Unavailable } from '../../src/domain/errors.ts';
+import type { BodyReader } from '../../src/domain/traces/packed.ts';
 import type { Span } from '../../src/domain/traces/span.ts';
 import type { TraceStore } from '../../src/domain/traces/store.ts';
 import type { TraceSummary, TraceWindow } from '../../src/domain/traces/trace.ts';
 import { NO_FILTERS } from '../../src/domain/traces/trace-search.ts';
+import type { ClickHouseLocation } from '../../src/persistence/clickhouse/client.ts';
 import { traceRefOf } from '../../src/persistence/trace-ref.ts';
-import type { DoorAnswer } from '../support/held-door.ts';
+import { type DoorAnswer, openDoor } from '../support/held-door.ts';
 import { aTracePacker } from '../support/trace-packer.ts';
 import { anExport } from './an-export.ts';
 import { CLICKHOUSE, type ClickHouseScratch } from './clickhouse-engine.ts';
@@ -102,6 +104,107 @@ describe.skipIf(CLICKHOUSE.missing !== null)('traces in ClickHouse', () => {
       expect(await ingest(traces, aSpan())).toEqual([]);
     },
   );
+
+  /** Where it is, with more to say. */
+  const openWith = async (more: Partial<ClickHouseLocation>, bodies?: BodyReader): Promise<TraceStore> => {
+    const traces = { url: scratch.door.url, database: scratch.options.traces?.database ?? '', ...more };
+    return (await scratch.open({ traces, ...(bodies && { bodies }) })).traces;
+  };
+  const rowsIn = async (table: string): Promise<number> => {
+    const [row] = await scratch.server.rows<{ count: string }>(`select count() as count from ${table}`);
+    return Number(row?.count);
+  };
+
+  it('sends no insert that is larger than is said, and stores all the same', async () => {
+    const bytes = 1_500;
+    const traces = await openWith({ inserts: { bytes, timeoutMs: 30_000 } });
+    const many = Array.from({ length: 40 }, (_, number) =>
+      aSpan({ spanId: spanId(number + 1), parentSpanId: spanId(99), name: 'ü€'.repeat(50) }),
+    );
+    const [summary] = await ingest(traces, ...many);
+    const sent = scratch.door.passed('insert+into+span');
+    expect(sent.length).toBeGreaterThan(10);
+    expect(Math.max(...scratch.door.passed('query=insert'))).toBeLessThanOrEqual(bytes);
+    expect([summary?.spanCount, (await traces.listSpans([TRACE])).get(TRACE.traceRef)?.length]).toEqual([40, 40]);
+  });
+
+  it('stores nothing of a row that is larger than an insert may be, and all of what comes with it', async () => {
+    const traces = await openWith({ inserts: { bytes: 1_500, timeoutMs: 30_000 } });
+    const large = ingest(traces, aSpan(), aSpan({ spanId: spanId(2), name: 'x'.repeat(1_500) }));
+    const small = ingest(traces, aSpan({ traceId: traceId(2) }));
+    await expect(large).rejects.toEqual(
+      new TooLarge(
+        'A span or the body of the export is larger than the 1500 bytes that the store takes at once.',
+        1_500,
+      ),
+    );
+    expect((await small).length).toBe(1);
+    expect([await rowsIn('span'), await rowsIn('export_body')]).toEqual([1, 0]);
+    expect((await traces.listSummaries(ALL, EVER, 10)).map((summary) => summary.traceId)).toEqual([traceId(2)]);
+  });
+
+  it('mends with the resend what inserts left behind of which one failed', async () => {
+    const traces = await openWith({ inserts: { bytes: 1_500, timeoutMs: 30_000 } });
+    const spans = Array.from({ length: 10 }, (_, number) => at(number + 1, number));
+    await ingest(traces, at(20, 0));
+    const over = scratch.door.answer('insert+into+span', refusal(210, 'NETWORK_ERROR'), 3);
+    await expect(ingest(traces, ...spans)).rejects.toThrow(Unavailable);
+    const left = await rowsIn('span');
+    over();
+    const [summary] = await ingest(traces, ...spans);
+    expect([left > 1 && left < 11, summary?.spanCount, await rowsIn('span')]).toEqual([true, 11, 11]);
+    expect(await traces.listSummaries(ALL, EVER, 10)).toEqual([summary]);
+  });
+
+  it('acknowledges nothing that the server has not stored in time, and stores the resend once', async () => {
+    const traces = await openWith({ inserts: { bytes: 67_108_864, timeoutMs: 100 } });
+    const release = scratch.door.hold('insert+into+span');
+    await expect(ingest(traces, aSpan())).rejects.toEqual(
+      new Unavailable('The trace store cannot be used at the moment.', 2),
+    );
+    release();
+    const [summary] = await (await openTraces()).ingest([{ owner: TEAM_KEY, spans: [aSpan()] }]);
+    expect([summary?.spanCount, await rowsIn('span')]).toEqual([1, 1]);
+  });
+
+  it('reads for callers where it is told to, and writes where it writes', async () => {
+    const bodies = aTracePacker();
+    const reader = await openDoor(scratch.url);
+    const traces = await openWith({ readerUrl: reader.url }, bodies);
+    await ingest(traces, aSpan());
+    await traces.ingestExport(TEAM_KEY, anExport(2, 'in a body'));
+    expect(reader.passed(EVERY_REQUEST)).toEqual([]);
+
+    const back = reader.answer(EVERY_REQUEST, refusal(210, 'NETWORK_ERROR'));
+    const reads = (): readonly Promise<unknown>[] => [
+      traces.listSummaries(ALL, EVER, 10),
+      traces.searchSummaries(ALL, { startMs: 0, endMs: 1e15, filters: NO_FILTERS, order: 'start', after: null }, 10),
+      traces.series(ALL, { startMs: START_MS, endMs: START_MS + 100, bucketMs: 10, filters: NO_FILTERS }),
+      traces.agents(ALL, { startMs: 0, endMs: 1e15, filters: NO_FILTERS }, 10),
+      traces.findSummaries(ALL, traceId(1), null),
+      traces.listSpans([TRACE]),
+      traces.listSpanPage(TRACE, null, 10),
+      traces.findSpan([TRACE], spanId(1)),
+    ];
+    const refused = await Promise.allSettled(reads());
+    expect(refused.map(({ status }) => status)).toEqual(refused.map(() => 'rejected'));
+    expect((await ingest(traces, aSpan({ spanId: spanId(7) }))).length).toBe(1);
+    back();
+
+    const away = scratch.door.answer(EVERY_REQUEST, refusal(210, 'NETWORK_ERROR'));
+    const found = await Promise.allSettled(reads());
+    expect(found.map(({ status }) => status)).toEqual(found.map(() => 'fulfilled'));
+    const exported = (await traces.listSummaries(ALL, EVER, 10)).find((summary) => summary.traceId === traceId(2));
+    const spans = exported && (await traces.listSpans([exported])).get(exported.traceRef);
+    expect(exported && (await traces.findSpan([exported], spans?.[0]?.spanId ?? ''))?.input).toBe('in a body');
+    await expect(ingest(traces, aSpan({ spanId: spanId(8) }))).rejects.toThrow(Unavailable);
+    away();
+    expect(reader.passed('query=insert')).toEqual([]);
+    await traces.remove([TRACE]);
+    expect((await traces.listSummaries(ALL, EVER, 10)).map((summary) => summary.traceId)).toEqual([traceId(2)]);
+    await reader.close();
+    await bodies.close();
+  });
 
   it('lists a trace once, where it begins, also when earlier spans come later, to several processes', async () => {
     const [one, other] = [await openTraces(), await openTraces()];

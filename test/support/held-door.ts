@@ -8,8 +8,10 @@ export interface HeldDoor {
   readonly url: string;
   /** Keeps requests waiting whose address has this text in it, until the returned function is called. */
   hold(text: string): () => void;
-  /** Answers such requests by itself, until the returned function is called. */
-  answer(text: string, answer: DoorAnswer): () => void;
+  /** Answers such requests by itself, all but the first so many, until the returned function is called. */
+  answer(text: string, answer: DoorAnswer, butFirst?: number): () => void;
+  /** The bytes of the body of each request so far whose address has this text in it and that was passed on. */
+  passed(text: string): readonly number[];
   close(): Promise<void>;
 }
 
@@ -21,16 +23,22 @@ export interface DoorAnswer {
 
 export async function openDoor(target: string): Promise<HeldDoor> {
   let held: { readonly text: string; readonly open: Promise<void> } | null = null;
-  let answering: { readonly text: string; readonly answer: DoorAnswer } | null = null;
+  const passed: { readonly url: string; bytes: number }[] = [];
+  let answering: { readonly text: string; readonly answer: DoorAnswer; butFirst: number } | null = null;
 
   async function pass(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const { method, headers, url = '/' } = incoming;
-    if (answering !== null && url.includes(answering.text)) {
+    if (answering !== null && url.includes(answering.text) && answering.butFirst-- <= 0) {
       incoming.resume();
       const { status, headers: head, body } = answering.answer;
       return void outgoing.writeHead(status, head).end(body);
     }
     if (held !== null && url.includes(held.text)) await held.open;
+    // Who gave up meanwhile has taken the body along.
+    if (incoming.destroyed) return;
+    const about = { url, bytes: 0 };
+    passed.push(about);
+    incoming.on('data', (piece: Buffer) => (about.bytes += piece.length));
     const onward = request(new URL(url, target), { method, headers });
     onward.on('response', (answer) => {
       outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
@@ -54,12 +62,13 @@ export async function openDoor(target: string): Promise<HeldDoor> {
         resolve();
       };
     },
-    answer(text, answer) {
-      answering = { text, answer };
+    answer(text, answer, butFirst = 0) {
+      answering = { text, answer, butFirst };
       return () => {
         answering = null;
       };
     },
+    passed: (text) => passed.filter(({ url: to }) => to.includes(text)).map(({ bytes }) => bytes),
     async close() {
       server.closeAllConnections();
       server.close();

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { ClickHouseClient, ClickHouseSettings } from '@clickhouse/client';
-import { Unavailable } from '../../domain/errors.ts';
+import { TooLarge, Unavailable } from '../../domain/errors.ts';
+import { DEFAULT_INSERT_LIMITS, type InsertLimits } from '../../domain/traces/insert-limits.ts';
 import { reachingClickHouse } from './faults.ts';
 
 /** Values of a statement's `{name:Type}` places. 64-bit numbers are text: JavaScript's own would be doubles. */
@@ -12,8 +13,14 @@ export interface ClickHouse {
   rows<Row>(query: string, params?: Params): Promise<readonly Row[]>;
   /** Runs a statement that gives nothing; resolves when it is done. */
   run(statement: string, params?: Params): Promise<void>;
-  /** Inserts rows, each the JSON list of its values in the order of the columns; resolves when they are stored. */
+  /**
+   * Inserts rows, each the JSON list of its values in the order of the columns; resolves when they are stored. They go in
+   * several statements when one would be too large: what is then stored of them when one fails is not taken back. A row
+   * that alone is too large goes alone; see `demandRoom`.
+   */
   insert(table: string, columns: readonly string[], rows: readonly string[]): Promise<void>;
+  /** Throws TooLarge when one of the rows is more than an insert may be. */
+  demandRoom(rows: readonly string[]): void;
   close(): Promise<void>;
 }
 
@@ -22,6 +29,10 @@ export interface ClickHouseLocation {
   /** `http:` or `https:`, or `clickhouse:` for the former. */
   readonly url: string;
   readonly database: string;
+  /** Where traces are read, over the same tables; null or absent: there, too. */
+  readonly readerUrl?: string | null;
+  /** Absent: the contract's. */
+  readonly inserts?: InsertLimits;
 }
 
 const SETTINGS: ClickHouseSettings = {
@@ -41,12 +52,14 @@ const httpUrl = (url: string): string => url.replace(/^clickhouse:/i, 'http:');
 
 /** Connects nowhere yet. The client is loaded here, so that who has no ClickHouse does not pay for it. */
 export async function openClickHouse(location: ClickHouseLocation, database = location.database): Promise<ClickHouse> {
+  const inserts = location.inserts ?? DEFAULT_INSERT_LIMITS;
   const { ClickHouseLogLevel, createClient } = await import('@clickhouse/client');
   const client: ClickHouseClient = createClient({
     url: httpUrl(location.url),
     database,
     application: 'lensgate',
-    request_timeout: TIMEOUT_MS,
+    // Of silence on a connection; an insert has a clock of its own, which it must not be shorter than.
+    request_timeout: Math.max(TIMEOUT_MS, inserts.timeoutMs),
     max_open_connections: CONNECTIONS,
     // Long lists of ids do not fit an address.
     use_multipart_params_auto: true,
@@ -71,9 +84,22 @@ export async function openClickHouse(location: ClickHouseLocation, database = lo
     insert: (table, columns, rows) =>
       asked(async () => {
         const query = `insert into ${table} (${columns.join(', ')}) format JSONCompactEachRow`;
-        const { stream } = await client.exec({ query, values: Readable.from(pieces(rows), { objectMode: false }) });
-        await stream.resume().toArray();
+        for (const lot of lotsOf(rows, inserts.bytes)) {
+          const { stream } = await client.exec({
+            query,
+            values: Readable.from(pieces(lot), { objectMode: false }),
+            abort_signal: AbortSignal.timeout(inserts.timeoutMs),
+          });
+          await stream.resume().toArray();
+        }
       }),
+    demandRoom(rows) {
+      if (rows.some((row) => !isWithin(row, inserts.bytes)))
+        throw new TooLarge(
+          `A span or the body of the export is larger than the ${inserts.bytes} bytes that the store takes at once.`,
+          inserts.bytes,
+        );
+    },
     async close() {
       closed = true;
       await client.close();
@@ -91,4 +117,31 @@ function* pieces(rows: readonly string[]): Generator<string> {
     piece = '';
   }
   if (piece !== '') yield piece;
+}
+
+/** A character of a text is one to three bytes in UTF-8, and a row ends with one more. */
+const atMostBytes = (row: string): number => 3 * row.length + 1;
+const bytesOf = (row: string): number => Buffer.byteLength(row) + 1;
+const isWithin = (row: string, bytes: number): boolean => atMostBytes(row) <= bytes || bytesOf(row) <= bytes;
+
+/** The rows in lots of at most so many bytes each, or of one row. */
+function* lotsOf(rows: readonly string[], mostBytes: number): Generator<readonly string[]> {
+  // Almost always, and to know it nobody counts bytes.
+  if (rows.reduce((total, row) => total + atMostBytes(row), 0) <= mostBytes) {
+    yield rows;
+    return;
+  }
+  let lot: string[] = [];
+  let bytes = 0;
+  for (const row of rows) {
+    const more = bytesOf(row);
+    if (lot.length > 0 && bytes + more > mostBytes) {
+      yield lot;
+      lot = [];
+      bytes = 0;
+    }
+    lot.push(row);
+    bytes += more;
+  }
+  if (lot.length > 0) yield lot;
 }

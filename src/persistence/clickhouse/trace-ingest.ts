@@ -63,7 +63,7 @@ function bodyRow(
 
 /**
  * Commits jobs together. There are no transactions here, so the order tells what is true: bodies, then the spans in one
- * insert, which is all or nothing, then the summaries that make a trace seen. What is counted afterwards is what is
+ * insert, which is all or nothing, or in several where one would be too large, then the summaries that make a trace seen. What is counted afterwards is what is
  * stored: a trace that another process grew at the same moment, or that a killed one left without its summary, is
  * summed up anew from its spans. The summary of more spans wins, whoever writes last.
  */
@@ -156,6 +156,8 @@ export function createClickHouseIngest(
         for (const row of rowTexts(rows)) spans.push(rowWith(prefix, row));
       }
     }
+    server.demandRoom(bodyRows);
+    server.demandRoom(spans);
     if (bodyRows.length > 0) await server.insert('export_body', BODY_COLUMNS, bodyRows);
     if (spans.length > 0) await server.insert('span', spanColumns, spans);
   }

@@ -58,6 +58,8 @@ export async function openClickHouseTraces(
 ): Promise<ClickHouseTraceStore> {
   const server = await openClickHouse(location);
   const outside = await openClickHouse(location, 'default');
+  // What callers read. What is read to be written back is read where it is written.
+  const reader = location.readerUrl ? await openClickHouse({ ...location, url: location.readerUrl }) : server;
   const tables = clickHouseTables(orm);
   const inFlight = createInFlight();
   const { columns, read } = summaryReader(tables);
@@ -91,7 +93,7 @@ export async function openClickHouseTraces(
   async function payloadOf(span: FoundSpan): Promise<SpanPayload | null> {
     const { payload, body_at: at, body_id: bodyId } = span;
     if (payload !== null) return payloadOfText(payload);
-    const body = at === null ? null : await findBody(server, bodyId);
+    const body = at === null ? null : await findBody(reader, bodyId);
     if (at === null || body === null) return null;
     if (bodies === undefined) throw new Error('The store was opened without a reader of bodies.');
     return bodies.payload(body, at, { teamId: span.team_id, keyHash: span.key_hash });
@@ -100,7 +102,7 @@ export async function openClickHouseTraces(
   async function close(): Promise<void> {
     await commits.idle();
     await inFlight.drain();
-    await Promise.all([server.close(), outside.close()]);
+    await Promise.all([...new Set([server, outside, reader])].map((client) => client.close()));
   }
   try {
     await upToDate();
@@ -124,7 +126,7 @@ export async function openClickHouseTraces(
           after === null
             ? ''
             : `and newest_first >= -{at:Int64} and (newest_first > -{at:Int64} or trace_ref < {ref:String})`;
-        const rows = await server.rows<NewSummaryRow>(
+        const rows = await reader.rows<NewSummaryRow>(
           `select ${columns} from trace_by_start final where ${found.text} ${below}
            order by newest_first, trace_ref desc limit {limit:UInt32}`,
           { ...found.params, at: after?.startMs ?? 0, ref: after?.traceRef ?? '', limit: limitRows },
@@ -136,7 +138,7 @@ export async function openClickHouseTraces(
         const found = allOf(beganIn(startMs, endMs), visibleTo(visibility), passing(filters));
         const rank = RANKS[order];
         const below = after === null ? '' : `and (${rank}, trace_ref) < ({rank:Int64}, {ref:String})`;
-        const rows = await server.rows<NewSummaryRow>(
+        const rows = await reader.rows<NewSummaryRow>(
           `select ${columns} from trace_by_start final where ${found.text} ${below}
            order by ${rank} desc, trace_ref desc limit {limit:UInt32}`,
           { ...found.params, rank: String(after?.rank ?? 0n), ref: after?.traceRef ?? '', limit: limitRows },
@@ -144,28 +146,28 @@ export async function openClickHouseTraces(
         return read(rows);
       }),
     series: (visibility, series) =>
-      using(() => bucketsOf(server, series, allOf(visibleTo(visibility), passing(series.filters)))),
+      using(() => bucketsOf(reader, series, allOf(visibleTo(visibility), passing(series.filters)))),
     agents: (visibility, search, most) =>
       using(() =>
-        agentsOf(server, { search, condition: allOf(visibleTo(visibility), passing(search.filters)), limit: most }),
+        agentsOf(reader, { search, condition: allOf(visibleTo(visibility), passing(search.filters)), limit: most }),
       ),
     findSummaries: (visibility, traceId, traceRef) =>
       using(async () => {
         const seen = visibleTo(visibility);
         const one = traceRef === null ? '' : 'and trace_ref = {ref:String}';
-        const rows = await server.rows<NewSummaryRow>(
+        const rows = await reader.rows<NewSummaryRow>(
           `select ${columns} from trace_summary final where trace_id = {id:String} and (${seen.text}) ${one}
            order by start_ms desc, trace_ref desc`,
           { ...seen.params, id: traceId, ref: traceRef ?? '' },
         );
         return read(rows);
       }),
-    listSpans: (traces) => using(() => spansByRef(server, tables, traces)),
-    listSpanPage: (trace, after, most) => using(() => spanPage(server, tables, { trace, after, limit: most })),
+    listSpans: (traces) => using(() => spansByRef(reader, tables, traces)),
+    listSpanPage: (trace, after, most) => using(() => spanPage(reader, tables, { trace, after, limit: most })),
     async findSpan(traces, spanId) {
       if (traces.length === 0) return null;
       return using(async () => {
-        const [found] = await server.rows<FoundSpan>(
+        const [found] = await reader.rows<FoundSpan>(
           `select trace_id, team_id, key_hash, body_id, ${selected(columnNames(tables.span))} from span final
            where trace_id in {ids:Array(String)} and trace_ref in {refs:Array(String)} and span_id = {id:String}
            order by trace_ref limit 1`,

@@ -22,8 +22,10 @@ function read(store: string | null, env: NodeJS.ProcessEnv = {}): Settings {
 
 const URL = 'http://u:sk-pass@ch.test:8123';
 
+const INSERTS = { bytes: 67_108_864, timeoutMs: 30_000 };
+
 it('traces are kept in ClickHouse where an address says so, in the file before the environment', () => {
-  const at = (url: string, database = 'lensgate') => ({ url, database });
+  const at = (url: string, database = 'lensgate') => ({ url, database, readerUrl: null, inserts: INSERTS });
   expect(read(null).clickHouse).toBeNull();
   expect(read(null, { CLICKHOUSE_URL: '' }).clickHouse).toBeNull();
   expect(read(null, { CLICKHOUSE_URL: URL }).clickHouse).toEqual(at(URL));
@@ -32,6 +34,46 @@ it('traces are kept in ClickHouse where an address says so, in the file before t
   const both = { CLICKHOUSE_URL: URL, CLICKHOUSE_DATABASE: 'own', ELSEWHERE: 'clickhouse://ch:8123' };
   expect(read(inFile, both).clickHouse).toEqual(at('clickhouse://ch:8123', 'ours'));
   expect(read('postgresql', { CLICKHOUSE_URL: URL }).clickHouse).toBeNull();
+});
+
+it('an address alone is enough, in the file as well, and a name in any case', () => {
+  expect(read(`{ url: "${URL}" }`).clickHouse?.url).toBe(URL);
+  expect(read('{ type: ClickHouse }', { CLICKHOUSE_URL: URL }).clickHouse?.url).toBe(URL);
+});
+
+it('what inserts may ask and where traces are read is said by variables', () => {
+  const env = {
+    CLICKHOUSE_URL: URL,
+    CLICKHOUSE_READER_URL: 'https://reader.test',
+    CLICKHOUSE_TRACE_MAX_INSERT_BYTES: '1000',
+    CLICKHOUSE_INSERT_TIMEOUT_SECONDS: '5',
+  };
+  expect(read(null, env).clickHouse).toEqual({
+    url: URL,
+    database: 'lensgate',
+    readerUrl: 'https://reader.test',
+    inserts: { bytes: 1_000, timeoutMs: 5_000 },
+  });
+  const empty = { CLICKHOUSE_READER_URL: '', CLICKHOUSE_TRACE_MAX_INSERT_BYTES: '' };
+  expect(read(null, { CLICKHOUSE_URL: URL, ...empty }).clickHouse?.inserts).toEqual(INSERTS);
+});
+
+it.each([
+  ['CLICKHOUSE_TRACE_MAX_INSERT_BYTES', 2_147_483_647],
+  ['CLICKHOUSE_INSERT_TIMEOUT_SECONDS', 3_600],
+])('%s is a whole number from 1 on, also where no ClickHouse is named', (name, most) => {
+  for (const value of ['0', '-1', '1.5', 'many', String(most + 1)])
+    expect(() => read(null, { [name]: value })).toThrow(
+      `environment: ${name}: "${value}" is not a whole number from 1 to ${most}`,
+    );
+});
+
+it('an address to read at is said to be of no use where the database keeps the traces', () => {
+  const { clickHouse, warnings } = read(null, { CLICKHOUSE_READER_URL: URL });
+  expect(clickHouse).toBeNull();
+  expect(warnings).toEqual([
+    'There is a CLICKHOUSE_READER_URL, but the database keeps the traces: they are read there.',
+  ]);
 });
 
 it('the database keeps them, and that is said, where ClickHouse is named without an address', () => {
@@ -45,6 +87,9 @@ it('the database keeps them, and that is said, where ClickHouse is named without
 it('what is no address or no name is told with its place, never with what it says', () => {
   const address = 'is not an address like http://user:password@host:8123';
   expect(() => read(null, { CLICKHOUSE_URL: 'sk-pass@host' })).toThrow(`environment: CLICKHOUSE_URL: ${address}`);
+  expect(() => read(null, { CLICKHOUSE_READER_URL: 'sk-pass' })).toThrow(
+    `environment: CLICKHOUSE_READER_URL: ${address}`,
+  );
   expect(() => read('{ url: "sk-pass" }')).toThrow(`config file: general_settings.tracing.store.url: ${address}`);
   expect(() => read(null, { CLICKHOUSE_URL: URL, CLICKHOUSE_DATABASE: 'a; drop' })).toThrow(
     'environment: CLICKHOUSE_DATABASE: is not letters, digits and underscores',

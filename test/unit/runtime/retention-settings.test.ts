@@ -20,18 +20,29 @@ function daysOf(store: string | null, variable?: string): number {
   return readSettings(store === null ? [] : ['--config', file], env, keySmith).retentionDays;
 }
 
-it('traces are kept a fortnight unless the file says otherwise, or the environment before it', () => {
+it('traces are kept a fortnight unless the environment says otherwise, or the file before it', () => {
   expect(daysOf(null)).toBe(14);
   expect(daysOf('clickhouse')).toBe(14);
   expect(daysOf('{ retention_days: 30 }')).toBe(30);
-  expect(daysOf('{ retention_days: 30 }', '0')).toBe(0);
+  expect(daysOf('clickhouse', '7')).toBe(7);
+  expect(daysOf(null, '0')).toBe(0);
+  expect(daysOf('{ retention_days: 30 }', '7')).toBe(30);
+  expect(daysOf('{ retention_days: 0 }', '7')).toBe(0);
 });
 
 it('only whole days are taken, and what is wrong is told with its place', () => {
-  expect(() => daysOf(null, '-1')).toThrow(
-    'environment: AGENT_TRACING_RETENTION_DAYS: "-1" is not a whole number from 0 to 36500',
+  for (const days of ['-1', '1.5', 'soon', '36501'])
+    expect(() => daysOf('{ retention_days: 30 }', days)).toThrow(
+      `environment: AGENT_TRACING_RETENTION_DAYS: "${days}" is not a whole number from 0 to 36500`,
+    );
+  for (const days of ['soon', '1.5'])
+    expect(() => daysOf(`{ retention_days: ${days} }`)).toThrow(
+      /config\.yaml:3: general_settings\.tracing\.store: Invalid input$/,
+    );
+  expect(() => daysOf('{ retention_days: -1 }')).toThrow(
+    /config\.yaml:3: general_settings\.tracing\.store\.retention_days: Too small: expected number to be >=0$/,
   );
-  expect(() => daysOf('{ retention_days: soon }')).toThrow(
-    /config\.yaml:3: general_settings\.tracing\.store: Invalid input$/,
+  expect(() => daysOf('{ retention_days: 36501 }')).toThrow(
+    /config\.yaml:3: general_settings\.tracing\.store\.retention_days: Too big: expected number to be <=36500$/,
   );
 });
