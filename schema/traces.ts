@@ -89,7 +89,8 @@ TraceType.implement({
       }),
       service: t.string({ description: 'The service that sent the root.', resolve: ({ summary }) => summary.service }),
       inputPreview: t.string({
-        description: "The beginning of the root's input.",
+        description:
+          "The beginning of the root's input; while it has none, of that of the earliest agent or model call that has one.",
         resolve: ({ summary }) => summary.inputPreview,
       }),
       startedAt: t.field({

@@ -2,9 +2,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Span } from '../../src/domain/traces/span.ts';
 import type { TraceStore } from '../../src/domain/traces/store.ts';
 import type { TraceWindow } from '../../src/domain/traces/trace.ts';
+import { traceRefOf } from '../../src/persistence/trace-ref.ts';
 import { permutationsOf } from '../support/permutations.ts';
 import type { Engine, ScratchDatabase } from './engines.ts';
-import { aSpan, picos, spanId, TEAM_KEY, traceId } from './samples.ts';
+import { aSpan, nsAt, picos, spanId, START_MS, TEAM_KEY, traceId } from './samples.ts';
 
 const ALL = { kind: 'all' } as const;
 const EVER: TraceWindow = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER, after: null };
@@ -75,6 +76,54 @@ export function traceStoreFactsSuite(engine: Engine): void {
         estimate: null,
         estimatedCalls: 0,
       });
+    });
+
+    it('lends the preview of the earliest call to a root without one, in every order, until the root has its own', async () => {
+      const said = (number: number, ms: number, inputPreview: string): Span =>
+        aSpan({ spanId: spanId(number), parentSpanId: spanId(1), startNs: nsAt(START_MS + ms), inputPreview });
+      const root = aSpan({ type: 'chain', inputPreview: '' });
+      for (const [number, order] of permutationsOf([root, said(2, 2, 'late'), said(3, 1, 'early')]).entries()) {
+        const spans = order.map((span) => ({ ...span, traceId: traceId(number + 1) }));
+        let last: unknown;
+        for (const span of spans) last = await ingest(span);
+        const lent = { inputPreview: 'early', previewNs: nsAt(START_MS + 1), spanCount: 3 };
+        expect(last).toMatchObject([lent]);
+        expect(await ingest(...spans)).toEqual([]);
+        expect(await traces.findSummaries(ALL, traceId(number + 1), null)).toMatchObject([lent]);
+      }
+      const of = { traceId: traceId(9) };
+      await ingest({ ...said(2, 1, 'call'), ...of });
+      await ingest(aSpan({ ...of, type: 'chain', inputPreview: 'root' }));
+      await ingest({ ...said(3, 0, 'earlier'), ...of });
+      const [own] = await traces.findSummaries(ALL, traceId(9), null);
+      expect([own?.inputPreview, own?.previewNs]).toEqual(['root', null]);
+    });
+
+    it('lends nothing of what was redacted or removed, and what comes later', async () => {
+      const call = aSpan({ spanId: spanId(2), parentSpanId: spanId(1), inputPreview: 'a secret' });
+      const later = aSpan({
+        spanId: spanId(3),
+        parentSpanId: spanId(1),
+        inputPreview: 'later',
+        startNs: nsAt(START_MS + 9),
+      });
+      const key = { traceId: traceId(1), traceRef: traceRefOf(TEAM_KEY, traceId(1)) };
+      await ingest(aSpan({ type: 'chain', inputPreview: '' }), call);
+      const previews = async (): Promise<unknown> =>
+        (await traces.findSummaries(ALL, traceId(1), null)).map(({ inputPreview, previewNs }) => [
+          inputPreview,
+          previewNs,
+        ]);
+      expect(await previews()).toEqual([['a secret', nsAt(START_MS)]]);
+      await traces.redact([key], new Date(START_MS));
+      expect(await previews()).toEqual([['', null]]);
+      expect(await ingest(call)).toEqual([]);
+      expect(await previews()).toEqual([['', null]]);
+      await ingest(later);
+      expect(await previews()).toEqual([['later', nsAt(START_MS + 9)]]);
+      await traces.remove([key]);
+      await ingest(later);
+      expect(await previews()).toEqual([['later', nsAt(START_MS + 9)]]);
     });
 
     it('keeps what sent the spans, and where the run was asked for, in the list', async () => {

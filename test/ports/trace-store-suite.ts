@@ -139,6 +139,7 @@ export function traceStoreSuite(engine: Engine): void {
         name: 'run',
         service: 'tests',
         inputPreview: 'hello',
+        previewNs: null,
         startNs: nsAt(START_MS),
         endNs: nsAt(START_MS + 9),
         status: 'ok',

@@ -49,7 +49,7 @@ function namedBy(summary: TraceSummary, spans: readonly SpanHead[]): TraceSummar
 export function namedByFirst(summary: TraceSummary, first: SpanHead | undefined): TraceSummary {
   if (first === undefined) return summary;
   const { name, status, inputPreview } = first;
-  return { ...summary, name, status, inputPreview };
+  return { ...summary, name, status, inputPreview: inputPreview || summary.inputPreview };
 }
 
 type Draft = { -readonly [Key in keyof TraceAgent]: TraceAgent[Key] };

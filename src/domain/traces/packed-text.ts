@@ -18,11 +18,12 @@ export interface PackedText {
 }
 
 /** JSON has no bigint. */
-interface StoredTally extends Omit<TraceTally, 'startNs' | 'endNs' | 'spend' | 'estimate'> {
+interface StoredTally extends Omit<TraceTally, 'startNs' | 'endNs' | 'spend' | 'estimate' | 'lent'> {
   readonly startNs: string;
   readonly endNs: string;
   readonly spend: string | null;
   readonly estimate: string | null;
+  readonly lent: { readonly inputPreview: string; readonly previewNs: string } | null;
 }
 
 interface Facts {
@@ -65,20 +66,22 @@ export function packedOfText({ facts, rows, calls }: PackedText): Omit<PackedExp
 
 const amountOf = (text: string | null): Usd | null => (text === null ? null : (BigInt(text) as Usd));
 
-const storedTally = ({ startNs, endNs, spend, estimate, ...tally }: TraceTally): StoredTally => ({
+const storedTally = ({ startNs, endNs, spend, estimate, lent, ...tally }: TraceTally): StoredTally => ({
   ...tally,
   startNs: startNs.toString(),
   endNs: endNs.toString(),
   spend: spend?.toString() ?? null,
   estimate: estimate?.toString() ?? null,
+  lent: lent && { ...lent, previewNs: lent.previewNs.toString() },
 });
 
-const tallyOfStored = ({ startNs, endNs, spend, estimate, ...tally }: StoredTally): TraceTally => ({
+const tallyOfStored = ({ startNs, endNs, spend, estimate, lent, ...tally }: StoredTally): TraceTally => ({
   ...tally,
   startNs: BigInt(startNs),
   endNs: BigInt(endNs),
   spend: amountOf(spend),
   estimate: amountOf(estimate),
+  lent: lent && { ...lent, previewNs: BigInt(lent.previewNs) },
 });
 
 function lost(): never {

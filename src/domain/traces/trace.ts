@@ -1,7 +1,7 @@
 import type { Owner } from '../caller.ts';
 import { addUsd, type Usd } from '../money.ts';
 import { countedCalls, countedEstimates, sumOfEstimates } from './estimates.ts';
-import type { SpanHead, SpanStatus, TraceSource } from './span.ts';
+import type { SpanHead, SpanStatus, SpanType, TraceSource } from './span.ts';
 
 /** The row of a list: cheap, no spans. Kept up to date as spans arrive. */
 export interface TraceSummary {
@@ -12,7 +12,10 @@ export interface TraceSummary {
   /** Name of the root span; empty until the root has arrived. */
   readonly name: string;
   readonly service: string;
+  /** Of its root; while that has none, of the earliest agent or model call that has one. */
   readonly inputPreview: string;
+  /** When the span began that lends its preview, Unix nanoseconds; null where it is the root's own, or none. */
+  readonly previewNs: bigint | null;
   /** Earliest start and latest end of its spans, Unix nanoseconds. */
   readonly startNs: bigint;
   readonly endNs: bigint;
@@ -118,6 +121,14 @@ export interface TraceTally extends Pick<
   readonly root: Pick<TraceSummary, 'name' | 'service' | 'inputPreview' | 'status' | 'source'> | null;
   /** Of the first span that came. */
   readonly service: string;
+  /** What is shown where the root has no preview; null where it has, or nobody. */
+  readonly lent: LentPreview | null;
+}
+
+/** The preview of a span that is not the root, and when that span began. */
+interface LentPreview {
+  readonly inputPreview: string;
+  readonly previewNs: bigint;
 }
 
 /** Tells one trace from another: fixed when its first span arrives. */
@@ -127,6 +138,22 @@ const least = (left: bigint, right: bigint): bigint => (left < right ? left : ri
 const most = (left: bigint, right: bigint): bigint => (left > right ? left : right);
 const sumOf = (left: Usd | null, right: Usd | null): Usd | null =>
   left === null ? right : right === null ? left : addUsd(left, right);
+
+const LENDERS: ReadonlySet<SpanType> = new Set(['agent', 'llm']);
+
+/** Of spans that began at once, the words decide: who came first must not. */
+function earlierPreview(left: LentPreview | null, right: LentPreview | null): LentPreview | null {
+  if (left === null || right === null) return left ?? right;
+  if (left.previewNs !== right.previewNs) return left.previewNs < right.previewNs ? left : right;
+  return left.inputPreview <= right.inputPreview ? left : right;
+}
+
+function lentBy(spans: readonly SpanHead[]): LentPreview | null {
+  let lent: LentPreview | null = null;
+  for (const { type, inputPreview, startNs: previewNs } of spans)
+    if (inputPreview !== '' && LENDERS.has(type)) lent = earlierPreview(lent, { inputPreview, previewNs });
+  return lent;
+}
 
 /** The tally of at least one span. */
 export function tallyOf(spans: readonly SpanHead[]): TraceTally {
@@ -149,6 +176,7 @@ export function tallyOf(spans: readonly SpanHead[]): TraceTally {
       source: root.source,
     },
     service: spans[0]?.service ?? '',
+    lent: root?.inputPreview ? null : lentBy(spans),
     startNs: spans.map(({ startNs }) => startNs).reduce(least),
     endNs: spans.map(({ endNs }) => endNs).reduce(most),
     spanCount: spans.length,
@@ -171,13 +199,13 @@ export function tallyOf(spans: readonly SpanHead[]): TraceTally {
 
 /** A summary after spans not counted before are added to it; `summary` null starts one. The first root names it. */
 export function addTally(summary: TraceSummary | null, identity: TraceIdentity, tally: TraceTally): TraceSummary {
-  const { root, service, ...counts } = tally;
+  const { root, service, lent, ...counts } = tally;
   if (summary === null)
     return {
       ...identity,
       name: root?.name ?? '',
       service: root?.service || service,
-      inputPreview: root?.inputPreview ?? '',
+      ...shownOf(root?.inputPreview ?? '', lent),
       status: root?.status ?? 'unset',
       source: root?.source ?? null,
       redactedAt: null,
@@ -191,7 +219,7 @@ export function addTally(summary: TraceSummary | null, identity: TraceIdentity, 
     ...identity,
     name: naming.name,
     service: naming.service || summary.service || service,
-    inputPreview: naming.inputPreview,
+    ...previewOf(summary, naming, lent),
     status: naming.status,
     source: summary.source ?? root?.source ?? null,
     redactedAt: summary.redactedAt,
@@ -213,6 +241,20 @@ export function addTally(summary: TraceSummary | null, identity: TraceIdentity, 
     estimate: sumOf(summary.estimate, tally.estimate),
     estimatedCalls: summary.estimatedCalls + tally.estimatedCalls,
   };
+}
+
+/** A root's own preview, else what is lent. */
+const shownOf = (own: string, lent: LentPreview | null): Pick<TraceSummary, 'inputPreview' | 'previewNs'> =>
+  own === '' && lent !== null ? lent : { inputPreview: own, previewNs: null };
+
+function previewOf(
+  summary: TraceSummary,
+  naming: Pick<TraceSummary, 'inputPreview'>,
+  lent: LentPreview | null,
+): Pick<TraceSummary, 'inputPreview' | 'previewNs'> {
+  const { inputPreview, previewNs } = summary;
+  if (previewNs === null) return shownOf(naming.inputPreview, lent);
+  return shownOf(naming === summary ? '' : naming.inputPreview, earlierPreview({ inputPreview, previewNs }, lent));
 }
 
 const NO_TOKENS = { inputTokens: 0, outputTokens: 0 };

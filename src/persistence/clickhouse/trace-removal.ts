@@ -127,10 +127,11 @@ export function createClickHouseRemoval(server: ClickHouse, bodies: BodyReader |
       };
       const nothing = listOf([NOTHING]);
       const texts = `input_preview = '', source = null`;
+      const ofTrace = `redacted_ms = ${atMs}, preview_ns = null, ${texts}`;
       await update('span', `body_id = '', body_at = null, payload = ${nothing}, error = null, ${texts}`);
       await release(held, 'rewritten');
-      await update('trace_by_start', `redacted_ms = ${atMs}, ${texts}`);
-      await update('trace_summary', `redacted_ms = ${atMs}, ${texts}`);
+      await update('trace_by_start', ofTrace);
+      await update('trace_summary', ofTrace);
     },
   };
 }

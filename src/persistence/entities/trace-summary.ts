@@ -46,6 +46,8 @@ export const TraceSummarySchema = defineEntity({
     gatewayCalls: p.integer().default(0),
     /** JSON; see `TraceSource`. */
     source: p.text().nullable(),
+    /** When the span began that lends its preview; null where that is the root's own. */
+    previewNs: p.bigint('string').nullable(),
     /** When its texts were taken out, Unix ms. */
     redactedMs: p.bigint('number').nullable(),
   },

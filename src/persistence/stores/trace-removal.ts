@@ -184,7 +184,7 @@ export function createTraceRemoval(
           .execute();
         await db
           .updateTable('trace_summary')
-          .set({ input_preview: '', source: null, redacted_ms: atMs })
+          .set({ input_preview: '', preview_ns: null, source: null, redacted_ms: atMs })
           .where('trace_no', 'in', numbers)
           .execute();
         for (const [bodyNo, of] of held) await release(db, bodyNo, of);

@@ -79,7 +79,8 @@ const summary = {
   trace_ref: '<ref>',
   name: 'triage',
   service: 'support',
-  input_preview: '',
+  // Of its model call: the root has none.
+  input_preview: 'Where is my order?',
   start_time: '2026-01-01T00:00:00+00:00',
   duration_ms: 2_000,
   status: 'unset',

@@ -62,6 +62,29 @@ describe('traces.list 200: whose a trace is', () => {
   });
 });
 
+it('traces.list and traces.get 200: a request over a model call is previewed by the call, whichever comes first', async () => {
+  const traceId = '7'.repeat(32);
+  const root = otlpSpan('a', 0, 9, { 'http.request.method': 'POST' }, { traceId, name: 'POST /ask', kind: 2 });
+  const call = otlpSpan(
+    'b',
+    1,
+    5,
+    { 'gen_ai.operation.name': 'chat', 'gen_ai.prompt': 'Where is it?' },
+    { traceId, name: 'chat m1', parentSpanId: 'a'.repeat(16) },
+  );
+  for (const spans of [
+    [root, call],
+    [call, root],
+  ]) {
+    const key = await makeKey(app);
+    for (const span of spans) expect((await send(app, otlpExport(span), as(key))).status).toBe(200);
+    const [, list] = await answered(app.call('GET', `/v1/traces?${WINDOW}`, undefined, as(key)));
+    const [, trace] = await answered(app.call('GET', `/v1/traces/${traceId}`, undefined, as(key)));
+    const summary = { name: 'POST /ask', input_preview: 'Where is it?', span_count: 2 };
+    expect([list, trace]).toMatchObject([{ data: [summary] }, { summary }]);
+  }
+});
+
 it('traces.list 200: a trace without its root has no name, traces.get 200: and is shown under its first span', async () => {
   const key = await makeKey(app);
   const traceId = '6'.repeat(32);

@@ -62,6 +62,7 @@ describe('a trace', () => {
       name: 'triage',
       service: '',
       inputPreview: '',
+      previewNs: null,
       startNs: aRawSpan().startNs,
       endNs: aRawSpan().startNs + 2_000n * MS,
       status: 'unset',

@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { assembleTrace } from '../../../src/domain/traces/assemble-trace.ts';
+import { packedOfText, packedText } from '../../../src/domain/traces/packed-text.ts';
+import { spanRows } from '../../../src/domain/traces/span-rows.ts';
+import type { SpanHead } from '../../../src/domain/traces/span.ts';
+import { growSummary, tallyOf, type TraceSummary } from '../../../src/domain/traces/trace.ts';
+import { aSpan, headOf, nsAt, spanId, START_MS, TEAM_KEY, traceId } from '../../ports/samples.ts';
+import { permutationsOf } from '../../support/permutations.ts';
+
+const IDENTITY = { traceId: traceId(1), traceRef: 'R', owner: TEAM_KEY };
+const ROOT = spanId(1);
+
+/** A span by its number, which begins so many milliseconds in; a child of the root unless it is that. */
+const head = (number: number, ms: number, differing: Partial<SpanHead> = {}): SpanHead =>
+  headOf(
+    aSpan({
+      spanId: spanId(number),
+      parentSpanId: number === 1 ? null : ROOT,
+      startNs: nsAt(START_MS + ms),
+      endNs: nsAt(START_MS + 1_000),
+      type: 'llm',
+      inputPreview: '',
+      ...differing,
+    }),
+  );
+const server = head(1, 0, { type: 'chain', name: 'POST /ask' });
+const says = (number: number, ms: number, inputPreview: string, type: SpanHead['type'] = 'llm'): SpanHead =>
+  head(number, ms, { type, inputPreview });
+
+const grownBy = (batches: readonly (readonly SpanHead[])[]): TraceSummary | null =>
+  batches.reduce<TraceSummary | null>((grown, batch) => growSummary(grown, IDENTITY, batch), null);
+const shown = (summary: TraceSummary | null) => summary && [summary.inputPreview, summary.previewNs];
+
+describe('the preview of a trace', () => {
+  it.each<[string, readonly SpanHead[], string, number | null]>([
+    ['its root’s', [says(1, 0, 'root'), says(2, 1, 'call')], 'root', null],
+    ['its root’s, whatever began before it', [says(1, 9, 'root', 'chain'), says(2, 1, 'call')], 'root', null],
+    ['that of a call where the root has none', [server, says(2, 1, 'call')], 'call', 1],
+    ['that of an agent', [server, says(2, 2, 'call'), says(3, 1, 'agent', 'agent')], 'agent', 1],
+    ['of the earliest that has one', [server, says(2, 1, ''), says(3, 3, 'late'), says(4, 2, 'early')], 'early', 2],
+    ['never that of a tool', [server, says(2, 1, 'tool', 'tool'), says(3, 2, 'call')], 'call', 2],
+    ['one and the same of two that begin at once', [server, says(2, 1, 'b'), says(3, 1, 'a')], 'a', 1],
+    ['of what is there while the root is not', [says(2, 2, 'late'), says(3, 1, 'early')], 'early', 1],
+    ['none where nobody has one', [server, says(2, 1, ''), says(3, 1, 'tool', 'tool')], '', null],
+  ])('is %s, in whatever order and pieces its spans come', (_which, spans, preview, ms) => {
+    const expected = [preview, ms === null ? null : nsAt(START_MS + ms)];
+    expect(shown(grownBy([spans]))).toEqual(expected);
+    for (const order of permutationsOf(spans)) {
+      expect(shown(grownBy(order.map((span) => [span])))).toEqual(expected);
+      expect(shown(grownBy([order.slice(0, 1), order.slice(1)]))).toEqual(expected);
+    }
+  });
+
+  it('is read as it is listed, and without a root that of the first span if it has one', () => {
+    const read = (spans: readonly SpanHead[]) => {
+      const summary = growSummary(null, IDENTITY, spans);
+      return assembleTrace([summary], new Map([['R', spans]]))?.summary.inputPreview;
+    };
+    expect(read([server, says(2, 1, 'call')])).toBe('call');
+    expect(read([says(2, 1, ''), says(3, 2, 'call')])).toBe('call');
+    expect(read([says(2, 1, 'tool', 'tool'), says(3, 2, 'call')])).toBe('tool');
+  });
+
+  it('of what several owners sent is that of all their spans', () => {
+    const [own, other] = [[server], [says(2, 1, 'call')]];
+    const [left, right] = [growSummary(null, IDENTITY, own), growSummary(null, { ...IDENTITY, traceRef: 'S' }, other)];
+    const trace = assembleTrace(
+      [left, right],
+      new Map([
+        ['R', own],
+        ['S', other],
+      ]),
+    );
+    expect(trace?.summary).toMatchObject({ name: 'POST /ask', inputPreview: 'call' });
+  });
+
+  it('comes from a thread as it was read there', () => {
+    const spans = [server, says(2, 1, 'call')];
+    const packed = {
+      traces: [
+        {
+          traceId: traceId(1),
+          tally: tallyOf(spans),
+          spanIds: spans.map((span) => span.spanId),
+          rows: spanRows(spans.map((one, at) => ({ head: one, payload: { kind: 'body', at } }))),
+          callsAbove: [],
+        },
+      ],
+      calls: [],
+    };
+    const [trace] = packedOfText(packedText(packed)).traces;
+    expect(trace?.tally).toEqual(tallyOf(spans));
+    expect(trace?.tally.lent).toEqual({ inputPreview: 'call', previewNs: nsAt(START_MS + 1) });
+  });
+});
