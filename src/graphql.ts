@@ -28,7 +28,7 @@ import { assertReadable } from './graphql-request.ts';
 import { createSharedEvents } from './graphql-shared.ts';
 import { type Asker, createStreamDoor, type HttpExchange } from './graphql-stream.ts';
 import { randomIds } from './runtime/identifiers.ts';
-import type { Log } from './runtime/log.ts';
+import { createCountedWarnings, type Log } from './runtime/log.ts';
 
 /** Most bytes of one GraphQL request. */
 export const BODY_LIMIT = 1024 * 1024;
@@ -78,21 +78,26 @@ export function createGraphQL({ schema, scopeFor, log, settings }: GraphQLOption
   let closing = false;
   const stopping = (): Unavailable => new Unavailable('The process is shutting down.');
 
-  /** A failure as the caller sees it; this door is where it is logged. */
-  function mask(error: unknown): GraphQLError {
+  const refusedFeeds = createCountedWarnings(log);
+
+  /** A failure as the caller sees it; this door is where it is logged. One key that dies may end a thousand feeds. */
+  function masked(error: unknown, of: 'request' | 'feed'): GraphQLError {
     const { requestId = randomIds.uuid(), signal } = serving.getStore() ?? {};
     const root = rootOf(error);
-    if (root instanceof DomainError)
-      log[root instanceof FreeTierUsedUp ? 'debug' : 'warn'](
-        { requestId, code: root.code, reason: root.message },
-        'graph request refused',
-      );
+    if (root instanceof DomainError) {
+      const facts = { requestId, code: root.code, reason: root.message };
+      if (root instanceof FreeTierUsedUp) log.debug(facts, 'graph request refused');
+      else if (of === 'request') log.warn(facts, 'graph request refused');
+      else refusedFeeds.warn(`${root.code} ${root.message}`, facts, 'live feeds refused');
+    }
     return toGraphQLError(error, (bug) => {
       // What breaks because the caller left is nobody's fault.
       if (!signal?.aborted) log.error({ requestId, err: bug }, 'graph request failed');
       return requestId;
     });
   }
+
+  const mask = (error: unknown): GraphQLError => masked(error, 'request');
 
   async function follow(args: ExecutionArgs): Promise<LiveResults | ExecutionResult> {
     const { asker, scope } = args.contextValue as FollowerContext;
@@ -104,7 +109,7 @@ export function createGraphQL({ schema, scopeFor, log, settings }: GraphQLOption
         followed.left();
       },
       // It fails when an event comes, which is within somebody else's request.
-      explain: AsyncLocalStorage.bind(mask),
+      explain: AsyncLocalStorage.bind((error: unknown) => masked(error, 'feed')),
     });
     live.add(results);
     begun.set(asker, results);
@@ -230,6 +235,7 @@ export function createGraphQL({ schema, scopeFor, log, settings }: GraphQLOption
     close() {
       closing = true;
       for (const results of live) results.stop(stopping());
+      refusedFeeds.flush();
       streams.close();
       eventStreams.close();
     },

@@ -45,6 +45,35 @@ export function createSampledWarnings(
   };
 }
 
+/** Warnings that are counted before they are written. */
+export interface CountedWarnings {
+  /** Of each kind that is told within a window one line is written at its end: the first one's facts, and how many. */
+  warn(kind: string, facts: object, event: string): void;
+  /** Writes what waits for the end of its window. */
+  flush(): void;
+}
+
+/** Warns of what happens to many at the same moment, and is one thing to whoever reads the log. */
+export function createCountedWarnings(log: Pick<Log, 'warn'>, { windowMs = WINDOW_MS } = {}): CountedWarnings {
+  const waiting = new Map<string, { readonly facts: object; readonly event: string; count: number }>();
+  let timer: NodeJS.Timeout | null = null;
+  function flush(): void {
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+    for (const { facts, event, count } of waiting.values()) log.warn({ ...facts, count }, event);
+    waiting.clear();
+  }
+  return {
+    warn(kind, facts, event) {
+      const told = waiting.get(kind) ?? { facts, event, count: 0 };
+      told.count += 1;
+      waiting.set(kind, told);
+      timer ??= setTimeout(flush, windowMs).unref();
+    },
+    flush,
+  };
+}
+
 /** Causes of causes that are still told. */
 const MOST_CAUSES = 4;
 

@@ -157,6 +157,31 @@ describe.each(ROADS)('traceUpdates over %s', (_name, subscribe) => {
     expect(chat.received).toMatchObject([{ data: { chatStream: { __typename: 'ChatText', text: 'Hello' } } }]);
   });
 
+  it('is one line in the log with all others that end for the same reason, however different they are', async () => {
+    let blocked = false;
+    const current = (): Caller => {
+      if (blocked) throw new Unauthenticated('Blocked Key.', 'blocked');
+      return ADMIN;
+    };
+    house = await openGraph({ platform: { keyRing: { identify: () => ADMIN, current, forget() {} } } });
+    const FEEDS = 30;
+    const readers = Array.from({ length: FEEDS }, (_, number) =>
+      followed(subscribe(house.url, TraceUpdatesDocument, { traceId: traceId(number + 1) })),
+    );
+    await listening(FEEDS);
+    blocked = true;
+    house.tendFeeds();
+    await Promise.all(readers.map(({ ended }) => ended));
+    await eventually(() => house.lines.length > 0, 'a line of it');
+    expect(house.lines).toEqual([
+      {
+        level: 'warn',
+        event: 'live feeds refused',
+        facts: { requestId: expect.any(String), code: 'UNAUTHENTICATED', reason: 'Blocked Key.', count: FEEDS },
+      },
+    ]);
+  });
+
   it('ends with a reason when the process drains', async () => {
     house = await openGraph();
     const { received, ended } = followed(subscribe(house.url, TraceUpdatesDocument, {}));
@@ -216,7 +241,7 @@ describe.each(ROADS)('chatStream over %s', (_name, subscribe) => {
     expect(received).toHaveLength(2);
     expect(received[1]).toMatchObject({ errors: [shown] });
     expect(JSON.stringify(received)).not.toContain('hunter2');
-    expect(house.lines).toHaveLength(1);
+    await eventually(() => house.lines.length === 1, 'a line of it');
   });
 
   it('gives the upstream up when the client leaves, while it says nothing', async () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createSampledWarnings } from '../../../src/runtime/log.ts';
+import { createCountedWarnings, createSampledWarnings } from '../../../src/runtime/log.ts';
 
 describe('sampled warnings', () => {
   beforeEach(() => {
@@ -37,5 +37,43 @@ describe('sampled warnings', () => {
     warn('keys', () => ({}), 'refused');
     vi.advanceTimersByTime(10_000);
     expect(lines).toEqual([[{}, 'refused']]);
+  });
+});
+
+describe('counted warnings', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  function aLog() {
+    const lines: [object, string][] = [];
+    return { lines, ...createCountedWarnings({ warn: (facts, event) => lines.push([facts, event]) }) };
+  }
+
+  it('tells of each kind once a window, with how many there were', () => {
+    const { lines, warn } = aLog();
+    for (let number = 1; number <= 5; number += 1) warn('keys', { number }, 'ended');
+    warn('roles', { number: 6 }, 'ended');
+    expect(lines).toEqual([]);
+    vi.advanceTimersByTime(1_000);
+    warn('keys', { number: 7 }, 'ended');
+    vi.advanceTimersByTime(1_000);
+    expect(lines).toEqual([
+      [{ number: 1, count: 5 }, 'ended'],
+      [{ number: 6, count: 1 }, 'ended'],
+      [{ number: 7, count: 1 }, 'ended'],
+    ]);
+  });
+
+  it('tells at once when it is asked to, and nothing twice', () => {
+    const { lines, warn, flush } = aLog();
+    warn('keys', {}, 'ended');
+    flush();
+    flush();
+    vi.advanceTimersByTime(10_000);
+    expect(lines).toEqual([[{ count: 1 }, 'ended']]);
   });
 });
