@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+import {
+  answered,
+  as,
+  makeKey,
+  otlpExport,
+  otlpSpan,
+  refFor,
+  send,
+  START_MS,
+  TRACE_ID,
+  WINDOW,
+  workedExample,
+} from './trace-client.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.stop());
+
+const list = (key: string) => answered(app.call('GET', `/v1/traces?${WINDOW}`, undefined, as(key)));
+const read = (key: string, traceId = TRACE_ID, ref = '') =>
+  answered(app.call('GET', `/v1/traces/${traceId}?trace_ref=${ref}`, undefined, as(key)));
+
+const summary = (ref: string) => ({
+  trace_id: TRACE_ID,
+  trace_ref: ref,
+  name: 'triage',
+  service: 'support',
+  input_preview: 'Where is my order?',
+  start_time: '2026-01-01T00:00:00+00:00',
+  duration_ms: 2_000,
+  status: 'unset',
+  span_count: 3,
+  agent_count: 1,
+  agent_invocations: 1,
+  llm_calls: 1,
+  tool_calls: 1,
+  error_count: 1,
+  input_tokens: 100,
+  output_tokens: 20,
+  models: ['m1'],
+  agent_names: ['triage'],
+  frameworks: [],
+  source: null,
+  spend: null,
+  priced_calls: 0,
+  estimated_calls: 0,
+});
+
+it('traces.list and traces.get 200: the worked example, sent by two teams, and sent again', async () => {
+  const [one, two] = [await makeKey(app, { team_id: 'team-1' }), await makeKey(app, { team_id: 'team-2' })];
+  const [first, second] = [refFor(one, 'team-1'), refFor(two, 'team-2')];
+  for (const key of [one, two, one, two]) expect(await answered(send(app, workedExample, as(key)))).toEqual([200, {}]);
+
+  // Of what starts at once the greater ref stands first.
+  const all = [first, second].toSorted().toReversed().map(summary);
+  expect(await list(app.adminKey)).toEqual([200, { data: all, next_cursor: null }]);
+  expect(await list(one)).toEqual([200, { data: [summary(first)], next_cursor: null }]);
+  expect(await list(two)).toEqual([200, { data: [summary(second)], next_cursor: null }]);
+
+  const agents = [
+    { name: 'triage', parent_agent: null, invocations: 1, llm_calls: 1, tool_calls: 0, duration_ms: 2_000 },
+  ];
+  const spans = [
+    { span_id: 'a'.repeat(16), parent_span_id: null, litellm_request_id: null, error: null },
+    { span_id: 'b'.repeat(16), parent_span_id: 'a'.repeat(16), litellm_request_id: 'r-1', error: null },
+    { span_id: 'c'.repeat(16), parent_span_id: 'a'.repeat(16), litellm_request_id: null, error: 'no such order' },
+  ];
+  const trace = { agents, spans, next_cursor: null };
+  expect(await read(one)).toMatchObject([200, { ...trace, summary: summary('') }]);
+  expect(await read(two, TRACE_ID, second)).toMatchObject([200, { ...trace, summary: summary(second) }]);
+  // An administrator sees both as one, each span once.
+  expect(await read(app.adminKey)).toMatchObject([200, { ...trace, summary: summary('') }]);
+  const missing = [404, { detail: `Trace ${TRACE_ID} not found` }];
+  expect(await read(one, TRACE_ID, second)).toEqual(missing);
+});
+
+it('traces.get 200: a tool counts for the agent whose name it carries', async () => {
+  const key = await makeKey(app);
+  const of = { traceId: '1'.repeat(32) };
+  const child = { ...of, parentSpanId: 'a'.repeat(16) };
+  const named = { 'gen_ai.agent.name': 'triage' };
+  await send(
+    app,
+    otlpExport(
+      otlpSpan('a', 0, 9, { 'gen_ai.operation.name': 'invoke_agent', ...named }, { ...of, name: 'triage' }),
+      otlpSpan('b', 1, 1, { 'gen_ai.operation.name': 'execute_tool', ...named }, child),
+      otlpSpan('c', 2, 1, { 'gen_ai.operation.name': 'execute_tool' }, child),
+    ),
+    as(key),
+  );
+  expect(await read(key, of.traceId)).toMatchObject([
+    200,
+    { summary: { tool_calls: 2 }, agents: [{ name: 'triage', llm_calls: 0, tool_calls: 1 }] },
+  ]);
+});
+
+it('traces.list and traces.get 200: models are told once each and sorted, whatever order they come in', async () => {
+  const key = await makeKey(app);
+  const traceId = '2'.repeat(32);
+  const call = (digit: string, from: number, model: string) =>
+    otlpSpan(digit, from, 1, { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': model }, { traceId });
+  await send(app, otlpExport(call('1', 0, 'm-c'), call('2', 1, 'm-a'), call('3', 2, '')), as(key));
+  await send(app, otlpExport(call('4', 3, 'm-b'), call('5', 4, 'm-a')), as(key));
+  const models = ['m-a', 'm-b', 'm-c'];
+  expect([await list(key), await read(key, traceId)]).toMatchObject([
+    [200, { data: [{ models }] }],
+    [200, { summary: { models } }],
+  ]);
+});
+
+it.each([
+  ['0', '2026-01-01T00:00:00+00:00'],
+  ['999', '2026-01-01T00:00:00+00:00'],
+  ['1000', '2026-01-01T00:00:00.000001+00:00'],
+  ['500000000', '2026-01-01T00:00:00.500000+00:00'],
+  ['999999999', '2026-01-01T00:00:00.999999+00:00'],
+])('traces.list and traces.get 200: %s nanoseconds past the second begin at %s', async (ns, time) => {
+  const key = await makeKey(app);
+  const traceId = '3'.repeat(32);
+  const at = String(BigInt(START_MS) * 1_000_000n + BigInt(ns));
+  await send(
+    app,
+    otlpExport(otlpSpan('1', 0, 0, {}, { traceId, startTimeUnixNano: at, endTimeUnixNano: at })),
+    as(key),
+  );
+  expect([await list(key), await read(key, traceId)]).toMatchObject([
+    [200, { data: [{ start_time: time }] }],
+    [200, { summary: { start_time: time } }],
+  ]);
+});
+
+it.each([
+  ['400000', 0, 0.4],
+  ['1499999', 1, 1.499999],
+  ['1600000', 2, 1.6],
+])('traces.list and traces.get 200: %s nanoseconds last %s ms in a list and %s in a read', async (ns, whole, exact) => {
+  const key = await makeKey(app);
+  const traceId = '4'.repeat(32);
+  const end = String(BigInt(START_MS) * 1_000_000n + BigInt(ns));
+  await send(app, otlpExport(otlpSpan('1', 0, 0, {}, { traceId, endTimeUnixNano: end })), as(key));
+  expect([await list(key), await read(key, traceId)]).toMatchObject([
+    [200, { data: [{ duration_ms: whole }] }],
+    [200, { summary: { duration_ms: exact }, spans: [{ duration_ms: exact }] }],
+  ]);
+});
