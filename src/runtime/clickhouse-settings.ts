@@ -20,6 +20,8 @@ const MS_PER_SECOND = 1_000;
 const ADDRESS = /^(?:https?|clickhouse):\/\/[^/]/i;
 /** A name that no statement has to quote. */
 const NAME = /^[a-z_]\w{0,62}$/i;
+/** Names of stores: ClickHouse, or the database that keeps everything else. */
+const KNOWN_STORES = new Set(['clickhouse', 'database', 'postgres', 'postgresql', 'sqlite']);
 const NO_ADDRESS = 'is not an address like http://user:password@host:8123';
 
 const isAddress = (url: string): boolean => ADDRESS.test(url) && URL.canParse(url);
@@ -54,6 +56,9 @@ export function readClickHouse(
   const readerUrl = env['CLICKHOUSE_READER_URL'] || null;
   if (readerUrl !== null && !isAddress(readerUrl)) fault(false, '', 'CLICKHOUSE_READER_URL', NO_ADDRESS);
   const named = file.type?.toLowerCase() ?? null;
+  // It may be an address, with a password in it: it is not repeated.
+  if (named !== null && !KNOWN_STORES.has(named))
+    tell.warn('The configuration names a store of traces that is not known: the database keeps them.');
   const url = named === null || named === 'clickhouse' ? (file.url ?? (env['CLICKHOUSE_URL'] || null)) : null;
   if (url === null) {
     if (named === 'clickhouse')

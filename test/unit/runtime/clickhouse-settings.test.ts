@@ -84,6 +84,22 @@ it('the database keeps them, and that is said, where ClickHouse is named without
   ]);
 });
 
+it.each(['clickhose', `"${URL}"`, '{ type: mysql, url: "http://ch.test:8123" }'])(
+  'the database keeps them, and that is said, where a store is named that is not known: %s',
+  (store) => {
+    const { clickHouse, warnings } = read(store, { CLICKHOUSE_URL: URL });
+    expect(clickHouse).toBeNull();
+    expect(warnings).toEqual(['The configuration names a store of traces that is not known: the database keeps them.']);
+  },
+);
+
+it.each(['sqlite', 'postgres', 'PostgreSQL', 'database', '{ retention_days: 3 }'])(
+  'nothing is said where the database is named: %s',
+  (store) => {
+    expect(read(store)).toMatchObject({ clickHouse: null, warnings: [] });
+  },
+);
+
 it('what is no address or no name is told with its place, never with what it says', () => {
   const address = 'is not an address like http://user:password@host:8123';
   expect(() => read(null, { CLICKHOUSE_URL: 'sk-pass@host' })).toThrow(`environment: CLICKHOUSE_URL: ${address}`);
