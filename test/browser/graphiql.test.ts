@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { otlpExport, otlpSpan } from '../contract/traces/trace-client.ts';
 import { startApp, type TestApp } from '../support/start-app.ts';
 
 const CHROMIUM = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
@@ -102,6 +103,13 @@ describe.skipIf(missing)('GraphiQL in a browser without a network', () => {
     });
     expect(answer.status).toBe(200);
     await result().getByText('traceUpdates').waitFor();
+    const sent = await app.call(
+      'POST',
+      '/v1/traces',
+      otlpExport(otlpSpan('a', 0, 5, {}, { name: 'sent while watching' })),
+    );
+    expect(sent.status).toBe(200);
+    await result().getByText('sent while watching').waitFor();
     await shoot('subscription');
     await stop();
     await page.getByRole('button', { name: 'Execute query (Ctrl-Enter)' }).waitFor();
