@@ -1,9 +1,12 @@
 import type { TraceOutline, TraceOutlines } from '../domain/traces/outline.ts';
 
-/** Calls in the outlines that are kept at most, over all of them. */
+/** Calls in the outlines that are kept at most, over all of them, unless one alone has more. */
 const MOST_CALLS = 100_000;
 
-/** Outlines in memory, those read longest ago given up first. */
+/**
+ * Outlines in memory, those read longest ago given up first. The latest stays, whatever its size: without it every page of
+ * its trace would read all of it again, and take many times as much.
+ */
 export function createTraceOutlines(mostCalls = MOST_CALLS): TraceOutlines {
   const outlines = new Map<string, TraceOutline>();
   let weight = 0;
@@ -21,7 +24,7 @@ export function createTraceOutlines(mostCalls = MOST_CALLS): TraceOutlines {
     outlines.set(name, outline);
     weight += weightOf(outline);
     for (const oldest of outlines.keys()) {
-      if (weight <= mostCalls) return;
+      if (weight <= mostCalls || oldest === name) return;
       drop(oldest);
     }
   }

@@ -22,12 +22,21 @@ it('gives up what was read longest ago when their calls are too many', () => {
   expect(['first', 'second', 'third'].map((name) => outlines.find(name))).toEqual([first, null, third]);
 });
 
-it('replaces what it has under a name, and keeps nothing that is too large for it', () => {
+it('replaces what it has under a name', () => {
   const outlines = createTraceOutlines(10);
   const later = outlineOf(9);
   outlines.keep('one', outlineOf(9));
   outlines.keep('one', later);
   expect(outlines.find('one')).toBe(later);
-  outlines.keep('huge', outlineOf(10));
-  expect([outlines.find('one'), outlines.find('huge')]).toEqual([null, null]);
+});
+
+it('keeps one that is too large as long as it is the latest', () => {
+  const outlines = createTraceOutlines(10);
+  const huge = outlineOf(30);
+  outlines.keep('one', outlineOf(9));
+  outlines.keep('huge', huge);
+  expect([outlines.find('one'), outlines.find('huge')]).toEqual([null, huge]);
+  const small = outlineOf(1);
+  outlines.keep('small', small);
+  expect([outlines.find('huge'), outlines.find('small')]).toEqual([null, small]);
 });
