@@ -3,7 +3,7 @@ import { createCallRecords } from '../../src/call-records.ts';
 import type { CallRecord } from '../../src/domain/calls/call-record.ts';
 import type { TraceSummary } from '../../src/domain/traces/trace.ts';
 import type { Stores } from '../../src/persistence/stores.ts';
-import { createLog } from '../../src/runtime/log.ts';
+import { createLog, type Log } from '../../src/runtime/log.ts';
 import { CLICKHOUSE, type ClickHouseScratch } from './clickhouse-engine.ts';
 import { aSpan, aSpendRow, picos, spanId, TEAM_KEY, traceId } from './samples.ts';
 
@@ -25,12 +25,12 @@ describe.skipIf(CLICKHOUSE.missing !== null)('calls whose spans are kept in Clic
   });
   afterEach(() => scratch.remove());
 
-  function recorder() {
+  function recorder(log: Log = createLog('silent')) {
     const told: TraceSummary[] = [];
     const records = createCallRecords({
       stores: [stores.calls, ...(stores.callSpans === null ? [] : [stores.callSpans])],
       changed: async (summaries) => void told.push(...(await summaries())),
-      log: createLog('silent'),
+      log,
     });
     return { records, told };
   }
@@ -60,6 +60,28 @@ describe.skipIf(CLICKHOUSE.missing !== null)('calls whose spans are kept in Clic
     await records.flush();
     expect(await stores.spend.totalOf(TEAM_KEY.keyHash)).toBe(14n);
     expect(told.length).toBe(2);
+  });
+
+  it('sets the span of a call aside that no insert may carry, also where it comes alone, and keeps what it cost', async () => {
+    const traces = { url: scratch.door.url, database: scratch.options.traces?.database ?? '' };
+    stores = await scratch.open({ traces: { ...traces, inserts: { bytes: 5_000, timeoutMs: 30_000 } } });
+    const lines: unknown[] = [];
+    const nothing = (): void => {};
+    const { records } = recorder({
+      debug: nothing,
+      info: nothing,
+      warn: nothing,
+      error: (facts, event) => lines.push([event, 'callId' in facts && facts.callId]),
+    });
+    const { spend, span } = aCall(1);
+    records.record({ spend, span: { ...span, input: 'x'.repeat(5_000) } });
+    await records.flush();
+    expect(records.waiting()).toBe(0);
+    expect(lines).toEqual([['the record of a call was set aside: the store cannot take it', 'c-1']]);
+    expect(await stored(aCall(1))).toEqual({ spend: [spend], span: null, summary: undefined });
+    records.record(aCall(2));
+    await records.flush();
+    expect((await stored(aCall(2))).span).toEqual(aCall(2).span);
   });
 
   it('knows what calls cost while the traces are away, and has their spans when they are back', async () => {
