@@ -1,9 +1,27 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Usd, usdFrom, usdNumber } from '../../../src/domain/money.ts';
+import { openResponses } from '../../support/response-socket.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
+import { otlpExport, otlpSpan, send, TRACE_ID } from './trace-client.ts';
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await startApp();
+  app = await startApp({
+    config: {
+      model_list: [
+        {
+          model_name: 'priced',
+          // Prices whose sums no double holds.
+          litellm_params: { model: 'demo', input_cost_per_token: 1.234567e-7, output_cost_per_token: 9.87654321e-7 },
+        },
+        {
+          model_name: 'away',
+          // Nobody listens there.
+          litellm_params: { model: 'openai/away', api_base: 'http://127.0.0.1:1/v1', api_key: 'sk-away' },
+        },
+      ],
+    },
+  });
 });
 afterAll(() => app.stop());
 
@@ -24,4 +42,60 @@ it('a call that has been answered is in the list of traces at once', async () =>
     expect(read.status).toBe(200);
     await read.arrayBuffer();
   }
+});
+
+const TRACED = { traceparent: `00-${TRACE_ID}-${'b'.repeat(16)}-01` };
+const MESSAGES = [{ role: 'user', content: 'Hello' }];
+
+/** Calls inside of a client's span, by every road, and how each must end. */
+const CALLS: readonly (readonly [path: string, body: object, status: number, answered: 'ok' | 'error'])[] = [
+  ['/v1/chat/completions', { model: 'priced', messages: MESSAGES }, 200, 'ok'],
+  ['/v1/chat/completions', { model: 'priced', messages: MESSAGES, stream: true }, 200, 'ok'],
+  ['/v1/messages', { model: 'priced', messages: MESSAGES, max_tokens: 50 }, 200, 'ok'],
+  ['/v1/responses', { model: 'priced', input: 'Hello' }, 200, 'ok'],
+  ['/v1/responses', { model: 'priced', input: 'Hello', stream: true }, 200, 'ok'],
+  ['/v1/chat/completions', { model: 'away', messages: MESSAGES }, 500, 'error'],
+  ['/v1/chat/completions', { model: 'away', messages: MESSAGES, fallbacks: ['priced'] }, 200, 'ok'],
+];
+
+it('each call inside a span of its caller is one span below it, and they cost what their rows say, to the last digit', async () => {
+  for (const [path, body, status] of CALLS) {
+    const answer = await app.call('POST', path, body, TRACED);
+    await answer.arrayBuffer();
+    expect([path, answer.status]).toEqual([path, status]);
+  }
+  const headers = { authorization: `Bearer ${app.adminKey}`, ...TRACED };
+  const client = await openResponses(app, { headers });
+  for (const input of ['Hello', 'Hello again']) {
+    const frames = await client.ask({ model: 'priced', input });
+    expect(frames.at(-1)?.type).toBe('response.completed');
+  }
+  client.socket.close();
+  const agent = { 'gen_ai.operation.name': 'invoke_agent' };
+  const step = otlpSpan('b', 1, 1, { 'gen_ai.operation.name': 'invoke_workflow' }, { parentSpanId: 'a'.repeat(16) });
+  expect((await send(app, otlpExport(otlpSpan('a', 0, 2, agent), step))).status).toBe(200);
+
+  const read = (await (await app.call('GET', `/v1/traces/${TRACE_ID}`)).json()) as {
+    summary: object;
+    spans: { parent_span_id: string | null; status: string; type: string; spend: number | null }[];
+  };
+  const ours = read.spans.filter(({ type }) => type === 'llm');
+  const ended = [...CALLS.map(([, , , answered]) => answered), 'ok', 'ok'];
+  expect(ours.map(({ parent_span_id: parent, status }) => [parent, status])).toEqual(
+    ended.map((status) => ['b'.repeat(16), status]),
+  );
+  expect(ours.every(({ spend, status }) => (spend === null) === (status === 'error'))).toBe(true);
+
+  const query = `{ trace(id: "${TRACE_ID}") { spendUsd spendRows { costUsd } spans { costUsd } } }`;
+  const { data } = (await (await app.call('POST', '/graphql', { query })).json()) as {
+    data: { trace: { spendUsd: string; spendRows: { costUsd: string | null }[]; spans: { costUsd: string | null }[] } };
+  };
+  const sumOf = (of: readonly { readonly costUsd: string | null }[]): bigint =>
+    of.reduce((sum, { costUsd }) => sum + (costUsd === null ? 0n : (usdFrom(costUsd) ?? 0n)), 0n);
+  const { spendUsd, spendRows, spans } = data.trace;
+  expect(spendRows).toHaveLength(ended.length);
+  const total = usdFrom(spendUsd);
+  expect([sumOf(spendRows), sumOf(spans)]).toEqual([total, total]);
+  const calls = { llm_calls: ended.length, error_count: 1, priced_calls: ended.length - 1, estimated_calls: 0 };
+  expect(read.summary).toMatchObject({ ...calls, spend: usdNumber(total as Usd), span_count: ended.length + 2 });
 });
