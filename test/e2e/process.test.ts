@@ -6,7 +6,8 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { ENGINES } from '../ports/engines.ts';
 import { spawnServer, type ServerProcess } from '../support/spawn-server.ts';
 
 let folder: string;
@@ -206,36 +207,42 @@ describe('the log', () => {
 });
 
 describe('a killed process', () => {
-  it('loses no span it acknowledged', async () => {
-    const server = await start();
-    const acknowledged: string[] = [];
-    let stop = false;
-    const senders = Array.from({ length: 4 }, async (_, sender) => {
-      for (let index = sender; !stop; index += 4) {
-        const { traceId, body } = exportOf(index);
-        const answer = await fetch(`${server.url}/v1/traces`, {
-          method: 'POST',
-          headers: authorized(server.key),
-          body,
-        }).catch(() => null);
-        if (answer?.status === 200) acknowledged.push(traceId);
-      }
-    });
-    await expect.poll(() => acknowledged.length, { timeout: 20_000 }).toBeGreaterThan(200);
-    await server.end('SIGKILL');
-    stop = true;
-    await Promise.all(senders);
+  for (const engine of ENGINES)
+    it.skipIf(engine.missing !== null)(`loses no span it acknowledged, on ${engine.name}`, async () => {
+      const scratch = engine.name === 'postgresql' ? await engine.create() : null;
+      onTestFinished(() => scratch?.remove());
+      const env: Record<string, string> = scratch?.options.databaseUrl
+        ? { DATABASE_URL: scratch.options.databaseUrl }
+        : { LENSGATE_SQLITE_DRIVER: engine.name };
+      const server = await start({ env });
+      const acknowledged: string[] = [];
+      let stop = false;
+      const senders = Array.from({ length: 4 }, async (_, sender) => {
+        for (let index = sender; !stop; index += 4) {
+          const { traceId, body } = exportOf(index);
+          const answer = await fetch(`${server.url}/v1/traces`, {
+            method: 'POST',
+            headers: authorized(server.key),
+            body,
+          }).catch(() => null);
+          if (answer?.status === 200) acknowledged.push(traceId);
+        }
+      });
+      await expect.poll(() => acknowledged.length, { timeout: 20_000 }).toBeGreaterThan(200);
+      await server.end('SIGKILL');
+      stop = true;
+      await Promise.all(senders);
 
-    const again = await start();
-    const lost: string[] = [];
-    for (const traceId of acknowledged) {
-      const answer = await fetch(`${again.url}/v1/traces/${traceId}`, { headers: authorized(again.key) });
-      await answer.arrayBuffer();
-      if (answer.status !== 200) lost.push(traceId);
-    }
-    expect(lost).toEqual([]);
-    expect(again.errors()).toBe('');
-  });
+      const again = await start({ env });
+      const lost: string[] = [];
+      for (const traceId of acknowledged) {
+        const answer = await fetch(`${again.url}/v1/traces/${traceId}`, { headers: authorized(again.key) });
+        await answer.arrayBuffer();
+        if (answer.status !== 200) lost.push(traceId);
+      }
+      expect(lost).toEqual([]);
+      expect(again.errors()).toBe('');
+    });
 
   it('starts clean after a kill in the middle of a chat', async () => {
     const upstream = await heldUpstream();
