@@ -84,13 +84,16 @@ TraceType.implement({
         resolve: ({ summary }) => summary.traceRef,
       }),
       name: t.string({
-        description: 'Name of the root span; empty until it has arrived.',
+        description: 'Name of the root span, of several the earliest; empty until one has arrived.',
         resolve: ({ summary }) => summary.name,
       }),
-      service: t.string({ description: 'The service that sent the root.', resolve: ({ summary }) => summary.service }),
+      service: t.string({
+        description: 'The service that sent the root; until that has arrived, the earliest span.',
+        resolve: ({ summary }) => summary.service,
+      }),
       inputPreview: t.string({
         description:
-          "The beginning of the root's input; while it has none, of that of the earliest agent or model call that has one.",
+          'The beginning of the input of the earliest root that has one; where none has, of the earliest agent or model call.',
         resolve: ({ summary }) => summary.inputPreview,
       }),
       startedAt: t.field({

@@ -139,6 +139,7 @@ export function traceStoreSuite(engine: Engine): void {
         name: 'run',
         service: 'tests',
         inputPreview: 'hello',
+        rootNs: nsAt(START_MS),
         previewNs: null,
         startNs: nsAt(START_MS),
         endNs: nsAt(START_MS + 9),
@@ -183,7 +184,7 @@ export function traceStoreSuite(engine: Engine): void {
       for (const span of spans) steps.push(await ingest(TEAM_KEY, span));
       expect(steps.map(([summary]) => [summary?.name, summary?.service, summary?.spanCount])).toEqual([
         ['', 'leaf', 1],
-        ['', 'leaf', 2],
+        ['', 'tests', 2],
         ['root', 'tests', 3],
       ]);
       const inOrder = await ingest(OTHER_TEAM_KEY, ...spans.toReversed());

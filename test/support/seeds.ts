@@ -9,6 +9,7 @@ export function aSummary(differing: Partial<TraceSummary> = {}): TraceSummary {
     name: 'triage',
     service: 'support',
     inputPreview: 'hello',
+    rootNs: 1_760_000_000_000_000_000n,
     previewNs: null,
     startNs: 1_760_000_000_000_000_000n,
     endNs: 1_760_000_002_000_000_000n,

@@ -17,13 +17,17 @@ export interface PackedText {
   readonly calls: readonly string[];
 }
 
+/** With text where that has a bigint. */
+type Texts<Of, Member extends PropertyKey> = (Omit<NonNullable<Of>, Member> & Readonly<Record<Member, string>>) | null;
+
 /** JSON has no bigint. */
-interface StoredTally extends Omit<TraceTally, 'startNs' | 'endNs' | 'spend' | 'estimate' | 'lent'> {
+interface StoredTally extends Omit<TraceTally, 'startNs' | 'endNs' | 'spend' | 'estimate' | 'root' | 'shown'> {
   readonly startNs: string;
   readonly endNs: string;
   readonly spend: string | null;
   readonly estimate: string | null;
-  readonly lent: { readonly inputPreview: string; readonly previewNs: string } | null;
+  readonly root: Texts<TraceTally['root'], 'rootNs'>;
+  readonly shown: Texts<TraceTally['shown'], 'previewNs'>;
 }
 
 interface Facts {
@@ -66,22 +70,24 @@ export function packedOfText({ facts, rows, calls }: PackedText): Omit<PackedExp
 
 const amountOf = (text: string | null): Usd | null => (text === null ? null : (BigInt(text) as Usd));
 
-const storedTally = ({ startNs, endNs, spend, estimate, lent, ...tally }: TraceTally): StoredTally => ({
+const storedTally = ({ startNs, endNs, spend, estimate, root, shown, ...tally }: TraceTally): StoredTally => ({
   ...tally,
   startNs: startNs.toString(),
   endNs: endNs.toString(),
   spend: spend?.toString() ?? null,
   estimate: estimate?.toString() ?? null,
-  lent: lent && { ...lent, previewNs: lent.previewNs.toString() },
+  root: root && { ...root, rootNs: root.rootNs.toString() },
+  shown: shown && { ...shown, previewNs: shown.previewNs.toString() },
 });
 
-const tallyOfStored = ({ startNs, endNs, spend, estimate, lent, ...tally }: StoredTally): TraceTally => ({
+const tallyOfStored = ({ startNs, endNs, spend, estimate, root, shown, ...tally }: StoredTally): TraceTally => ({
   ...tally,
   startNs: BigInt(startNs),
   endNs: BigInt(endNs),
   spend: amountOf(spend),
   estimate: amountOf(estimate),
-  lent: lent && { ...lent, previewNs: BigInt(lent.previewNs) },
+  root: root && { ...root, rootNs: BigInt(root.rootNs) },
+  shown: shown && { ...shown, previewNs: BigInt(shown.previewNs) },
 });
 
 function lost(): never {

@@ -9,12 +9,15 @@ export interface TraceSummary {
   /** Opaque handle of this owner's trace: two keys that send one trace id have two. */
   readonly traceRef: string;
   readonly owner: Owner;
-  /** Name of the root span; empty until the root has arrived. */
+  /** Name of the root, of several the earliest; empty until one has arrived. */
   readonly name: string;
+  /** Of its root; until that has arrived, of the earliest span. */
   readonly service: string;
-  /** Of its root; while that has none, of the earliest agent or model call that has one. */
+  /** When its root began, Unix nanoseconds; null until one has arrived, and where that was not kept. */
+  readonly rootNs: bigint | null;
+  /** Of the earliest root that has one; where none has, of the earliest agent or model call that has one. */
   readonly inputPreview: string;
-  /** When the span began that lends its preview, Unix nanoseconds; null where it is the root's own, or none. */
+  /** Which turn the span has that lends its preview, see `turnOf`; null where it is the own one of its root, or none. */
   readonly previewNs: bigint | null;
   /** Earliest start and latest end of its spans, Unix nanoseconds. */
   readonly startNs: bigint;
@@ -118,15 +121,20 @@ export interface TraceTally extends Pick<
   | 'estimatedCalls'
 > {
   /** The earliest root among them; null when there is none. */
-  readonly root: Pick<TraceSummary, 'name' | 'service' | 'inputPreview' | 'status' | 'source'> | null;
-  /** Of the first span that came. */
+  readonly root: Root | null;
+  /** Of the earliest span. */
   readonly service: string;
-  /** What is shown where the root has no preview; null where it has, or nobody. */
-  readonly lent: LentPreview | null;
+  /** The first of their previews to be shown; null where they have none. */
+  readonly shown: Preview | null;
 }
 
-/** The preview of a span that is not the root, and when that span began. */
-interface LentPreview {
+/** What a root says of its trace. */
+interface Root extends Pick<TraceSummary, 'name' | 'service' | 'status' | 'source'> {
+  readonly rootNs: bigint;
+}
+
+/** What a span may lend its trace, and its turn. */
+interface Preview {
   readonly inputPreview: string;
   readonly previewNs: bigint;
 }
@@ -140,27 +148,54 @@ const sumOf = (left: Usd | null, right: Usd | null): Usd | null =>
   left === null ? right : right === null ? left : addUsd(left, right);
 
 const LENDERS: ReadonlySet<SpanType> = new Set(['agent', 'llm']);
+const OF_ROOTS = -(2n ** 63n);
 
-/** Of spans that began at once, the words decide: who came first must not. */
-function earlierPreview(left: LentPreview | null, right: LentPreview | null): LentPreview | null {
+/** The turn of a preview, the least first: roots come before calls, each by when it began. Fits into 64 bits as that does. */
+const turnOf = ({ parentSpanId, startNs }: Pick<SpanHead, 'parentSpanId' | 'startNs'>): bigint =>
+  parentSpanId === null ? startNs + OF_ROOTS : startNs;
+
+/** Of spans that began at once, the words decide, here and below: who came first must not. */
+function firstPreview(left: Preview | null, right: Preview | null): Preview | null {
   if (left === null || right === null) return left ?? right;
   if (left.previewNs !== right.previewNs) return left.previewNs < right.previewNs ? left : right;
   return left.inputPreview <= right.inputPreview ? left : right;
 }
 
-function lentBy(spans: readonly SpanHead[]): LentPreview | null {
-  let lent: LentPreview | null = null;
-  for (const { type, inputPreview, startNs: previewNs } of spans)
-    if (inputPreview !== '' && LENDERS.has(type)) lent = earlierPreview(lent, { inputPreview, previewNs });
-  return lent;
+const wordsOf = ({ name, service, status, source }: Root): string =>
+  JSON.stringify([name, service, status, source?.type, source?.url, source?.title, source?.user]);
+
+function firstRoot(left: Root | null, right: Root | null): Root | null {
+  if (left === null || right === null) return left ?? right;
+  if (left.rootNs !== right.rootNs) return left.rootNs < right.rootNs ? left : right;
+  return wordsOf(left) <= wordsOf(right) ? left : right;
+}
+
+type Sent = Pick<TraceTally, 'startNs' | 'service'>;
+
+function firstService(left: Sent, right: Sent): string {
+  if (left.startNs !== right.startNs) return left.startNs < right.startNs ? left.service : right.service;
+  if (left.service === '' || right.service === '') return left.service || right.service;
+  return left.service <= right.service ? left.service : right.service;
+}
+
+const rootOf = ({ name, service, status, source, startNs: rootNs }: SpanHead): Root => {
+  return { name, service, status, source, rootNs };
+};
+
+function shownOf(spans: readonly SpanHead[]): Preview | null {
+  let shown: Preview | null = null;
+  for (const span of spans) {
+    const { inputPreview, type, parentSpanId } = span;
+    if (inputPreview !== '' && (parentSpanId === null || LENDERS.has(type)))
+      shown = firstPreview(shown, { inputPreview, previewNs: turnOf(span) });
+  }
+  return shown;
 }
 
 /** The tally of at least one span. */
 export function tallyOf(spans: readonly SpanHead[]): TraceTally {
-  const root = spans.reduce<SpanHead | null>(
-    (first, span) => (span.parentSpanId === null && (first === null || span.startNs < first.startNs) ? span : first),
-    null,
-  );
+  const roots = spans.filter(({ parentSpanId }) => parentSpanId === null);
+  const startNs = spans.map((span) => span.startNs).reduce(least);
   const count = (wanted: (span: SpanHead) => boolean): number => spans.filter(wanted).length;
   const distinct = (names: readonly string[]): readonly string[] => distinctSorted([], names);
   const calls = countedCalls(spans);
@@ -168,16 +203,10 @@ export function tallyOf(spans: readonly SpanHead[]): TraceTally {
   const estimate = sumOfEstimates(counted.values());
   const charged = spans.reduce<Usd | null>((total, { cost }) => sumOf(total, cost), null);
   return {
-    root: root && {
-      name: root.name,
-      service: root.service,
-      inputPreview: root.inputPreview,
-      status: root.status,
-      source: root.source,
-    },
-    service: spans[0]?.service ?? '',
-    lent: root?.inputPreview ? null : lentBy(spans),
-    startNs: spans.map(({ startNs }) => startNs).reduce(least),
+    root: roots.map(rootOf).reduce<Root | null>(firstRoot, null),
+    service: distinct(spans.map((span) => (span.startNs === startNs ? span.service : '')))[0] ?? '',
+    shown: shownOf(roots) ?? shownOf(spans),
+    startNs,
     endNs: spans.map(({ endNs }) => endNs).reduce(most),
     spanCount: spans.length,
     agentNames: distinct(spans.map(({ agent }) => agent)),
@@ -197,31 +226,20 @@ export function tallyOf(spans: readonly SpanHead[]): TraceTally {
   };
 }
 
-/** A summary after spans not counted before are added to it; `summary` null starts one. The first root names it. */
+/** A summary after spans not counted before are added to it; `summary` null starts one. The earliest root names it. */
 export function addTally(summary: TraceSummary | null, identity: TraceIdentity, tally: TraceTally): TraceSummary {
-  const { root, service, lent, ...counts } = tally;
+  const { root: added, service, shown, ...counts } = tally;
   if (summary === null)
-    return {
-      ...identity,
-      name: root?.name ?? '',
-      service: root?.service || service,
-      ...shownOf(root?.inputPreview ?? '', lent),
-      status: root?.status ?? 'unset',
-      source: root?.source ?? null,
-      redactedAt: null,
-      ...counts,
-    };
-  const naming = summary.name === '' ? (root ?? summary) : summary;
+    return { ...identity, ...namedBy(added, service), ...previewUnder(added, shown), redactedAt: null, ...counts };
+  const known = rootOfSummary(summary);
+  const root = firstRoot(known, added);
   // As within a tally: only calls count once one is known.
   const before = summary.llmCalls > 0 || tally.llmCalls === 0 ? summary : NO_TOKENS;
   const after = tally.llmCalls > 0 || summary.llmCalls === 0 ? tally : NO_TOKENS;
   return {
     ...identity,
-    name: naming.name,
-    service: naming.service || summary.service || service,
-    ...previewOf(summary, naming, lent),
-    status: naming.status,
-    source: summary.source ?? root?.source ?? null,
+    ...namedBy(root, firstService(summary, tally)),
+    ...previewUnder(root, firstPreview(previewOfSummary(summary, known), shown)),
     redactedAt: summary.redactedAt,
     startNs: least(summary.startNs, tally.startNs),
     endNs: most(summary.endNs, tally.endNs),
@@ -243,18 +261,28 @@ export function addTally(summary: TraceSummary | null, identity: TraceIdentity, 
   };
 }
 
-/** A root's own preview, else what is lent. */
-const shownOf = (own: string, lent: LentPreview | null): Pick<TraceSummary, 'inputPreview' | 'previewNs'> =>
-  own === '' && lent !== null ? lent : { inputPreview: own, previewNs: null };
+type Named = Pick<TraceSummary, 'name' | 'service' | 'status' | 'source' | 'rootNs'>;
 
-function previewOf(
-  summary: TraceSummary,
-  naming: Pick<TraceSummary, 'inputPreview'>,
-  lent: LentPreview | null,
-): Pick<TraceSummary, 'inputPreview' | 'previewNs'> {
-  const { inputPreview, previewNs } = summary;
-  if (previewNs === null) return shownOf(naming.inputPreview, lent);
-  return shownOf(naming === summary ? '' : naming.inputPreview, earlierPreview({ inputPreview, previewNs }, lent));
+/** `service`: of the earliest span, for a trace without a root. */
+const namedBy = (root: Root | null, service: string): Named =>
+  root ?? { name: '', service, status: 'unset', source: null, rootNs: null };
+
+/** Of a trace stored before it was kept when its root began, only who came before all of it is known to be earlier. */
+function rootOfSummary({ name, service, status, source, rootNs, startNs }: TraceSummary): Root | null {
+  return rootNs === null && name === '' ? null : { name, service, status, source, rootNs: rootNs ?? startNs };
+}
+
+const ownTurn = ({ rootNs }: Root): bigint => turnOf({ parentSpanId: null, startNs: rootNs });
+
+function previewUnder(root: Root | null, shown: Preview | null): Pick<TraceSummary, 'inputPreview' | 'previewNs'> {
+  if (shown === null) return { inputPreview: '', previewNs: null };
+  return root !== null && shown.previewNs === ownTurn(root) ? { ...shown, previewNs: null } : shown;
+}
+
+/** `root`: of the same summary. */
+function previewOfSummary({ inputPreview, previewNs }: TraceSummary, root: Root | null): Preview | null {
+  if (inputPreview === '') return null;
+  return { inputPreview, previewNs: previewNs ?? (root === null ? OF_ROOTS : ownTurn(root)) };
 }
 
 const NO_TOKENS = { inputTokens: 0, outputTokens: 0 };

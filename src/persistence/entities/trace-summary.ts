@@ -46,8 +46,10 @@ export const TraceSummarySchema = defineEntity({
     gatewayCalls: p.integer().default(0),
     /** JSON; see `TraceSource`. */
     source: p.text().nullable(),
-    /** When the span began that lends its preview; null where that is the root's own. */
+    /** The turn of the span that lends its preview, below zero for a root; null where that is the own one of its root. */
     previewNs: p.bigint('string').nullable(),
+    /** When its root began. */
+    rootNs: p.bigint('string').nullable(),
     /** When its texts were taken out, Unix ms. */
     redactedMs: p.bigint('number').nullable(),
   },

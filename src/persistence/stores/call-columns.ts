@@ -100,6 +100,7 @@ const CALL_COLUMNS: {
     input_preview: own('input_preview', 'preview'),
     // Each is a root of its own. No constant of a profile: segments that are stored have none for it.
     preview_ns: sum(() => 'cast(null as bigint)'),
+    root_ns: startNs,
     start_ns: startNs,
     end_ns: endNs,
     start_ms: own('started_at'),

@@ -62,6 +62,7 @@ describe('a trace', () => {
       name: 'triage',
       service: '',
       inputPreview: '',
+      rootNs: aRawSpan().startNs,
       previewNs: null,
       startNs: aRawSpan().startNs,
       endNs: aRawSpan().startNs + 2_000n * MS,

@@ -9,6 +9,8 @@ import { permutationsOf } from '../../support/permutations.ts';
 
 const IDENTITY = { traceId: traceId(1), traceRef: 'R', owner: TEAM_KEY };
 const ROOT = spanId(1);
+/** The turn of a root that does not name the trace: before those of all calls. */
+const rootAt = (ms: number): bigint => nsAt(START_MS + ms) - 2n ** 63n;
 
 /** A span by its number, which begins so many milliseconds in; a child of the root unless it is that. */
 const head = (number: number, ms: number, differing: Partial<SpanHead> = {}): SpanHead =>
@@ -26,13 +28,15 @@ const head = (number: number, ms: number, differing: Partial<SpanHead> = {}): Sp
 const server = head(1, 0, { type: 'chain', name: 'POST /ask' });
 const says = (number: number, ms: number, inputPreview: string, type: SpanHead['type'] = 'llm'): SpanHead =>
   head(number, ms, { type, inputPreview });
+const root = (number: number, ms: number, inputPreview: string): SpanHead =>
+  head(number, ms, { type: 'chain', inputPreview, parentSpanId: null });
 
 const grownBy = (batches: readonly (readonly SpanHead[])[]): TraceSummary | null =>
   batches.reduce<TraceSummary | null>((grown, batch) => growSummary(grown, IDENTITY, batch), null);
 const shown = (summary: TraceSummary | null) => summary && [summary.inputPreview, summary.previewNs];
 
 describe('the preview of a trace', () => {
-  it.each<[string, readonly SpanHead[], string, number | null]>([
+  it.each<[string, readonly SpanHead[], string, number | bigint | null]>([
     ['its root’s', [says(1, 0, 'root'), says(2, 1, 'call')], 'root', null],
     ['its root’s, whatever began before it', [says(1, 9, 'root', 'chain'), says(2, 1, 'call')], 'root', null],
     ['that of a call where the root has none', [server, says(2, 1, 'call')], 'call', 1],
@@ -42,8 +46,11 @@ describe('the preview of a trace', () => {
     ['one and the same of two that begin at once', [server, says(2, 1, 'b'), says(3, 1, 'a')], 'a', 1],
     ['of what is there while the root is not', [says(2, 2, 'late'), says(3, 1, 'early')], 'early', 1],
     ['none where nobody has one', [server, says(2, 1, ''), says(3, 1, 'tool', 'tool')], '', null],
+    ['of the earliest of several roots', [says(1, 2, 'root'), root(2, 1, 'first'), root(3, 3, 'last')], 'first', null],
+    ['of a root before that of a call', [server, says(2, 1, 'call'), root(3, 9, 'late')], 'late', rootAt(9)],
+    ['of the earliest root that has one', [server, root(2, 9, 'late'), root(3, 8, 'early')], 'early', rootAt(8)],
   ])('is %s, in whatever order and pieces its spans come', (_which, spans, preview, ms) => {
-    const expected = [preview, ms === null ? null : nsAt(START_MS + ms)];
+    const expected = [preview, typeof ms === 'number' ? nsAt(START_MS + ms) : ms];
     expect(shown(grownBy([spans]))).toEqual(expected);
     for (const order of permutationsOf(spans)) {
       expect(shown(grownBy(order.map((span) => [span])))).toEqual(expected);
@@ -90,6 +97,6 @@ describe('the preview of a trace', () => {
     };
     const [trace] = packedOfText(packedText(packed)).traces;
     expect(trace?.tally).toEqual(tallyOf(spans));
-    expect(trace?.tally.lent).toEqual({ inputPreview: 'call', previewNs: nsAt(START_MS + 1) });
+    expect(trace?.tally.shown).toEqual({ inputPreview: 'call', previewNs: nsAt(START_MS + 1) });
   });
 });

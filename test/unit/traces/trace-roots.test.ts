@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import { packedOfText, packedText } from '../../../src/domain/traces/packed-text.ts';
+import { spanRows } from '../../../src/domain/traces/span-rows.ts';
+import type { SpanHead } from '../../../src/domain/traces/span.ts';
+import { growSummary, tallyOf, type TraceSummary } from '../../../src/domain/traces/trace.ts';
+import { aSpan, headOf, nsAt, spanId, START_MS, TEAM_KEY, traceId } from '../../ports/samples.ts';
+import { permutationsOf } from '../../support/permutations.ts';
+
+const IDENTITY = { traceId: traceId(1), traceRef: 'R', owner: TEAM_KEY };
+const GITHUB = { type: 'github', url: 'https://example.com/1', title: 'Fix it', user: 'ann' } as const;
+
+/** A span by its number, which begins so many milliseconds in; named and sent after its number. */
+const head = (number: number, ms: number, differing: Partial<SpanHead> = {}): SpanHead =>
+  headOf(
+    aSpan({
+      spanId: spanId(number),
+      startNs: nsAt(START_MS + ms),
+      endNs: nsAt(START_MS + 1_000),
+      type: 'chain',
+      name: `run ${number}`,
+      service: `service ${number}`,
+      inputPreview: `said ${number}`,
+      ...differing,
+    }),
+  );
+const below = (number: number, ms: number, differing: Partial<SpanHead> = {}): SpanHead =>
+  head(number, ms, { parentSpanId: spanId(1), ...differing });
+
+const grownBy = (batches: readonly (readonly SpanHead[])[]): TraceSummary | null =>
+  batches.reduce<TraceSummary | null>((grown, batch) => growSummary(grown, IDENTITY, batch), null);
+
+/** Every way to send these spans in pieces, in every order. */
+const waysToSend = (spans: readonly SpanHead[]): readonly (readonly (readonly SpanHead[])[])[] =>
+  permutationsOf(spans).flatMap((order) =>
+    Array.from({ length: 2 ** (spans.length - 1) }, (_, cuts) => {
+      const pieces: SpanHead[][] = [[]];
+      for (const [at, span] of order.entries()) {
+        if (at > 0 && (cuts >> (at - 1)) % 2 === 1) pieces.push([]);
+        pieces.at(-1)?.push(span);
+      }
+      return pieces;
+    }),
+  );
+
+describe('the root of a trace', () => {
+  it.each<[string, readonly SpanHead[], Partial<TraceSummary>]>([
+    [
+      'the earliest of several, with all that it says and leaves out',
+      [
+        head(1, 5, { status: 'error', source: GITHUB }),
+        head(2, 1, { status: 'unset', inputPreview: '' }),
+        head(3, 9, { inputPreview: 'late' }),
+        below(4, 0),
+      ],
+      { name: 'run 2', service: 'service 2', status: 'unset', source: null, rootNs: nsAt(START_MS + 1) },
+    ],
+    [
+      'the earliest, whose source is told whatever others say',
+      [head(1, 1, { source: GITHUB }), head(2, 5, { source: { ...GITHUB, type: 'custom' } }), head(3, 9)],
+      { name: 'run 1', source: GITHUB },
+    ],
+    [
+      'one that has no name and no service, if it is the earliest',
+      [head(1, 1, { name: '', service: '', status: 'error' }), head(2, 2), below(3, 0), below(4, 3)],
+      { name: '', service: '', status: 'error', inputPreview: 'said 1' },
+    ],
+    [
+      'told by the words where several begin at once',
+      [head(1, 1, { name: 'b' }), head(2, 1, { name: 'a' }), head(3, 1, { name: 'a', service: 'web' })],
+      { name: 'a', service: 'service 2', inputPreview: 'said 1' },
+    ],
+    [
+      'told by its source where all else is the same',
+      [head(1, 1, { source: GITHUB }), head(2, 1, { name: 'run 1', service: 'service 1' }), below(3, 1)],
+      { name: 'run 1', source: GITHUB },
+    ],
+    [
+      'nobody where none came, and the earliest span tells the service',
+      [below(2, 2), below(3, 1), below(4, 1, { service: '' }), below(5, 1)],
+      { name: '', status: 'unset', source: null, rootNs: null, service: 'service 3', inputPreview: '' },
+    ],
+  ])('is %s, in whatever order and pieces its spans come', (_which, spans, expected) => {
+    const whole = grownBy([spans]);
+    expect(whole).toMatchObject(expected);
+    for (const pieces of waysToSend(spans)) expect(grownBy(pieces)).toEqual(whole);
+  });
+
+  it('keeps the name of a trace stored before its begin was kept, but against one before all of it', () => {
+    const stored = grownBy([[head(1, 5), below(2, 3)]]);
+    if (stored === null) throw new Error('Spans make a summary.');
+    const before: TraceSummary = { ...stored, rootNs: null };
+    const later = growSummary(before, IDENTITY, [head(3, 4)]);
+    expect([later.name, later.service, later.inputPreview]).toEqual(['run 1', 'service 1', 'said 1']);
+    const earlier = growSummary(later, IDENTITY, [head(4, 2)]);
+    expect([earlier.name, earlier.service, earlier.inputPreview]).toEqual(['run 4', 'service 4', 'said 4']);
+  });
+
+  it('comes from a thread as it was read there', () => {
+    const spans = [head(1, 5), head(2, 1, { source: GITHUB, inputPreview: '' })];
+    const rows = spanRows(spans.map((one, at) => ({ head: one, payload: { kind: 'body', at } })));
+    const spanIds = spans.map((span) => span.spanId);
+    const trace = { traceId: traceId(1), tally: tallyOf(spans), spanIds, rows, callsAbove: [] };
+    const [came] = packedOfText(packedText({ traces: [trace], calls: [] })).traces;
+    expect(came?.tally).toEqual(tallyOf(spans));
+    expect(came?.tally.root).toEqual({
+      name: 'run 2',
+      service: 'service 2',
+      status: 'ok',
+      source: GITHUB,
+      rootNs: nsAt(START_MS + 1),
+    });
+  });
+});
