@@ -67,8 +67,16 @@ export function usdFromPartsOfAtto(sum: bigint, parts: bigint): Usd {
   return (sum < 0n ? -divideToEven(-sum, divisor) : divideToEven(sum, divisor)) as Usd;
 }
 
+/** What 64 bits hold. */
+const MOST_USD = 2n ** 63n - 1n;
+
+/** An amount as every store can keep it: one beyond is the nearest that they can. No sum is worth what it was made of. */
+export const keepableUsd = (amount: bigint): Usd =>
+  (amount > MOST_USD ? MOST_USD : amount < -MOST_USD ? -MOST_USD : amount) as Usd;
+
+/** A sum that every store can keep. */
 export function addUsd(left: Usd, right: Usd): Usd {
-  return (left + right) as Usd;
+  return keepableUsd(left + right);
 }
 
 /** Plain decimal text of a whole number of 10^-digits, without exponent or trailing zeros: `0.000125`. */

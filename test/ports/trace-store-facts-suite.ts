@@ -78,6 +78,23 @@ export function traceStoreFactsSuite(engine: Engine): void {
       });
     });
 
+    it('keeps of what a trace comes to as much as it can, and refuses none of its spans', async () => {
+      const most = 2n ** 63n - 1n;
+      const dear = (number: number, fields: Partial<Span>): Span =>
+        aSpan({ spanId: spanId(number), parentSpanId: spanId(9), ...fields });
+      const spans = [
+        dear(1, { estimate: picos(2n ** 62n) }),
+        dear(2, { estimate: picos(2n ** 62n), requestId: 'r-2' }),
+        dear(3, { estimate: picos(7n) }),
+        dear(4, { cost: picos(2n ** 63n - 1n), gateway: true }),
+      ];
+      await ingest(...spans);
+      const expected = { spend: most, pricedCalls: 4, estimate: most, estimatedCalls: 3 };
+      expect(await spendNow(1)).toMatchObject(expected);
+      for (const span of spans) await ingest({ ...span, traceId: traceId(2) });
+      expect(await spendNow(2)).toMatchObject(expected);
+    });
+
     it('lends the preview of the earliest call to a root without one, in every order, until the root has its own', async () => {
       const said = (number: number, ms: number, inputPreview: string): Span =>
         aSpan({ spanId: spanId(number), parentSpanId: spanId(1), startNs: nsAt(START_MS + ms), inputPreview });

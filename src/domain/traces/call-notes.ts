@@ -1,4 +1,4 @@
-import type { Usd } from '../money.ts';
+import { keepableUsd, type Usd } from '../money.ts';
 import {
   answerOf,
   type CallCount,
@@ -268,6 +268,6 @@ function estimatesOf(
   const less = [...toldAgain.filter(unnamed), ...before];
   const estimatedCalls = (trace.before?.estimatedCalls ?? 0) + more.length - less.length;
   const sum = (of: readonly Estimate[]): bigint => of.reduce((total, { estimate }) => total + (estimate ?? 0n), 0n);
-  const estimate = ((trace.before?.estimate ?? 0n) + sum(more) - sum(less)) as Usd;
+  const estimate = keepableUsd((trace.before?.estimate ?? 0n) + sum(more) - sum(less));
   return { estimate: estimatedCalls === 0 ? null : estimate, estimatedCalls };
 }

@@ -10,6 +10,7 @@ import {
   usdText,
   ZERO_USD,
 } from '../../../src/domain/money.ts';
+import { permutationsOf } from '../../support/permutations.ts';
 
 const pico = (amount: bigint): Usd => amount as Usd;
 
@@ -54,6 +55,14 @@ describe('money', () => {
   it('prices any count of tokens exactly', () => {
     const rate = rateFrom(1.5e-7);
     expect(rate === null ? null : usdText(usdFromAtto(times(rate, 9_007_199_254_740_991)))).toBe('1351079888.21114865');
+  });
+
+  it('adds up to no more than 64 bits hold, in every order', () => {
+    const most = pico(2n ** 63n - 1n);
+    const great = [2n ** 62n, 5n, 2n ** 63n - 7n, 2n ** 62n].map(pico);
+    expect(addUsd(pico(2n ** 62n), pico(2n ** 62n - 1n))).toBe(most);
+    for (const amounts of permutationsOf(great)) expect(amounts.reduce(addUsd)).toBe(most);
+    expect(addUsd(pico(-(2n ** 63n) + 1n), pico(-1n))).toBe(-most);
   });
 
   it('writes amounts plainly', () => {
