@@ -1,8 +1,8 @@
 // Sends exports over keep-alive connections as fast as they are answered. Prints one line of JSON.
 //   LOAD='{"url":…,"headers":{…},"exports":300,"spans":100,"connections":4,"seed":1}' node bench/otlp-load.ts
 import { gzipSync } from 'node:zlib';
-import { Agent, request } from 'node:http';
 import { agentSpans } from './agent-spans.ts';
+import { headOf, sendOverSocket } from './bare-socket.ts';
 
 export interface OtlpOrder {
   readonly url: string;
@@ -29,50 +29,41 @@ export interface OtlpReport {
 }
 
 const order: OtlpOrder = JSON.parse(process.env['LOAD'] ?? '{}');
+const url = new URL(order.url);
 const anExport = agentSpans(order.seed);
+const headers = {
+  ...order.headers,
+  'content-type': order.format === 'json' ? 'application/json' : 'application/x-protobuf',
+  'content-encoding': 'gzip',
+};
 // Made beforehand: what a sender does is not what is measured.
 let protobufBytes = 0;
-const bodies = Array.from({ length: order.exports }, () => {
+let gzipBytes = 0;
+const requests = Array.from({ length: order.exports }, () => {
   const plain = anExport(order.spans, order.format);
+  const body = gzipSync(plain);
   protobufBytes += plain.length;
-  return gzipSync(plain);
+  gzipBytes += body.length;
+  return Buffer.concat([headOf(url, 'POST', { ...headers, 'content-length': body.length }), body]);
 });
-const agent = new Agent({ keepAlive: true, maxSockets: order.connections });
-const contentType = order.format === 'json' ? 'application/json' : 'application/x-protobuf';
-const headers = { ...order.headers, 'content-type': contentType, 'content-encoding': 'gzip' };
-
-function send(body: Uint8Array): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const sent = request(
-      order.url,
-      { agent, method: 'POST', headers: { ...headers, 'content-length': body.length } },
-      (answer) => {
-        answer.resume();
-        answer.on('end', () => resolve(answer.statusCode ?? 0));
-      },
-    );
-    sent.on('error', reject);
-    sent.end(body);
-  });
-}
 
 const latenciesMs: number[] = [];
 let bad = 0;
 let next = 0;
-async function client(): Promise<void> {
-  for (;;) {
-    const body = bodies[next++];
-    if (body === undefined) return;
-    const begun = performance.now();
-    if ((await send(body)) !== 200) bad += 1;
-    latenciesMs.push(performance.now() - begun);
-  }
+function client(): Promise<void> {
+  let sentAt = 0;
+  return sendOverSocket(url, (status) => {
+    const now = performance.now();
+    if (status !== null) latenciesMs.push(now - sentAt);
+    if (status !== null && status !== 200) bad += 1;
+    sentAt = now;
+    return requests[next++] ?? null;
+  });
 }
 
 const begun = performance.now();
 await Promise.all(Array.from({ length: order.connections }, client));
 const elapsedMs = performance.now() - begun;
-agent.destroy();
 latenciesMs.sort((left, right) => left - right);
 const quantile = (part: number): number => latenciesMs[Math.floor((latenciesMs.length - 1) * part)] ?? Number.NaN;
 const report: OtlpReport = {
@@ -81,6 +72,6 @@ const report: OtlpReport = {
   p99Ms: quantile(0.99),
   bad,
   protobufBytes,
-  gzipBytes: bodies.reduce((total, { length }) => total + length, 0),
+  gzipBytes,
 };
 console.log(JSON.stringify(report));
