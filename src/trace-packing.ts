@@ -9,7 +9,7 @@ import { type CallUsage, callUsageOf } from './domain/traces/call-usage.ts';
 import { callsAbove } from './domain/traces/estimates.ts';
 import { readHead, readPayload } from './domain/traces/read-span.ts';
 import type { SpanHead, SpanPayload } from './domain/traces/span.ts';
-import { type KeptSpan, spanRowsAndEnds } from './domain/traces/span-rows.ts';
+import { type KeptSpan, rowsOfTraces } from './domain/traces/span-rows.ts';
 import { tallyOf } from './domain/traces/trace.ts';
 import { blankSpans } from './wire/otlp/blank-spans.ts';
 import { decodeSpan, otlpFormat, visitExport } from './wire/otlp/decode.ts';
@@ -121,8 +121,10 @@ function tracesOf(sent: Parameters<typeof visitExport>[0]): Pick<PackedExport, '
     usages.push(callUsageOf(span, head));
   });
   const calls: PlacedCall[] = [];
-  const packed = [...traces.values()].map(({ traceId, places, heads, kept, usages }, trace): PackedTrace => {
-    const { rows, ends } = spanRowsAndEnds(kept);
+  const all = [...traces.values()];
+  const rowsOfEach = rowsOfTraces(all.map(({ kept }) => kept));
+  const packed = rowsOfEach.map(({ rows, ends }, trace): PackedTrace => {
+    const { traceId, places, heads, usages } = all[trace] ?? lost();
     for (const [place, usage] of usages.entries()) {
       const [head, end] = [heads[place], ends[place]];
       if (usage !== null && head !== undefined && end !== undefined) calls.push({ trace, place, end, head, usage });

@@ -1,4 +1,4 @@
-import { amountText, nsText, storable, storableOrNull } from '../storable.ts';
+import { amountText, nsText, storable } from '../storable.ts';
 import type { Usd } from '../money.ts';
 import type { SpanHead, SpanKind, SpanPayload, SpanStatus, SpanType, TraceSource } from './span.ts';
 
@@ -99,23 +99,27 @@ export function spanRows(spans: readonly KeptSpan[]): SpanRows {
   return `[${spans.map(rowText).join(NEXT_ROW)}]` as SpanRows;
 }
 
-const rowText = (span: KeptSpan): string => JSON.stringify(rowOf(span));
-
-/** The same in bytes, and of each row where in them its estimate ends. */
-export function spanRowsAndEnds(spans: readonly KeptSpan[]): {
+/** The rows of a trace in bytes, and of each where in them its estimate ends. */
+export interface EndedRows {
   readonly rows: SpanRows;
   readonly ends: readonly number[];
-} {
-  const texts = spans.map(rowText);
-  const text = `[${texts.join(NEXT_ROW)}]`;
+}
+
+/** Rows of several traces in one piece of memory, one behind the other. */
+export function rowsOfTraces(traces: readonly (readonly KeptSpan[])[]): readonly EndedRows[] {
+  const rowsOfEach = traces.map((spans) => spans.map(rowText));
+  const texts = rowsOfEach.map((rows) => `[${rows.join(NEXT_ROW)}]`);
+  const text = texts.join('');
   const bytes = encoder.encode(text);
-  const isAscii = bytes.length === text.length;
-  let end = 0;
-  const ends = texts.map((row) => {
-    end += (isAscii ? row.length : encoder.encode(row).length) + NEXT_ROW.length;
-    return end - NEXT_ROW.length;
+  const lengthOf = (part: string): number =>
+    bytes.length === text.length ? part.length : Buffer.byteLength(part, 'utf8');
+  let at = 0;
+  return rowsOfEach.map((rows, place) => {
+    let end = 0;
+    const ends = rows.map((row) => (end += lengthOf(row) + NEXT_ROW.length) - NEXT_ROW.length);
+    const own = bytes.subarray(at, (at += lengthOf(texts[place] ?? '')));
+    return { rows: own as Uint8Array as SpanRows, ends };
   });
-  return { rows: bytes as Uint8Array as SpanRows, ends };
 }
 
 const NO_ESTIMATE = 'null';
@@ -148,34 +152,46 @@ export function rowTexts(rows: SpanRows): readonly string[] {
   return text === '[]' ? [] : text.slice(1, -1).split(NEXT_ROW);
 }
 
-function rowOf({ head, payload }: KeptSpan): Row {
-  return [
-    storable(head.spanId),
-    storableOrNull(head.parentSpanId),
-    storable(head.name),
-    head.kind,
-    head.type,
-    storable(head.agent),
-    storable(head.service),
-    nsText(head.startNs),
-    nsText(head.endNs),
-    head.status,
-    storableOrNull(head.error),
-    storableOrNull(head.model),
-    head.inputTokens,
-    head.outputTokens,
-    storable(head.inputPreview),
-    storableOrNull(head.requestId),
-    head.cost === null ? null : amountText(head.cost),
-    payload.kind === 'body' ? payload.at : null,
-    payload.kind === 'row' ? payload.text : null,
-    storableOrNull(head.provider),
-    head.framework === '' ? null : storable(head.framework),
-    storableOrNull(head.callId),
-    head.gateway ? 1 : null,
-    head.source === null ? null : sourceText(head.source),
-    head.estimate === null ? null : amountText(head.estimate),
-  ];
+/** Between quotes such text stands for itself, which is nearly all of it. */
+const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
+const quoted = (text: string): string => (PLAIN.test(text) ? `"${text}"` : JSON.stringify(storable(text)));
+
+/** Labels as they stand in rows: the same few come with every span. Strangers' cannot make it grow. */
+const labels = new Map<string, string>();
+const MOST_LABELS = 1_024;
+const LONGEST_LABEL = 64;
+
+function quotedLabel(text: string): string {
+  const known = labels.get(text);
+  if (known !== undefined) return known;
+  const label = quoted(text);
+  if (text.length > LONGEST_LABEL) return label;
+  if (labels.size === MOST_LABELS) labels.clear();
+  labels.set(text, label);
+  return label;
+}
+
+const orNull = (text: string | null): string => (text === null ? 'null' : quoted(text));
+const labelOrNull = (text: string | null): string => (text === null ? 'null' : quotedLabel(text));
+const amountOrNull = (amount: Usd | null): string => (amount === null ? 'null' : `"${amountText(amount)}"`);
+
+/**
+ * A `Row` as JSON, put together by hand: `JSON.stringify` asks for memory of its own for every row, and the threads of a
+ * process wait for each other there.
+ */
+function rowText({ head, payload }: KeptSpan): string {
+  const [at, text] = payload.kind === 'body' ? [payload.at, null] : [null, payload.text];
+  return `[${quoted(head.spanId)},${orNull(head.parentSpanId)},${quotedLabel(head.name)},"${head.kind}","${head.type}",${quotedLabel(
+    head.agent,
+  )},${quotedLabel(head.service)},"${nsText(head.startNs)}","${nsText(head.endNs)}","${head.status}",${orNull(
+    head.error,
+  )},${labelOrNull(head.model)},${head.inputTokens},${head.outputTokens},${quoted(head.inputPreview)},${orNull(
+    head.requestId,
+  )},${amountOrNull(head.cost)},${at},${orNull(text)},${labelOrNull(head.provider)},${labelOrNull(
+    head.framework === '' ? null : head.framework,
+  )},${orNull(head.callId)},${head.gateway ? 1 : null},${orNull(head.source && sourceText(head.source))},${amountOrNull(
+    head.estimate,
+  )}]`;
 }
 
 /** The spans that `spanRows` made text of. */

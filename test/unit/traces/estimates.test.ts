@@ -6,9 +6,9 @@ import { packedOfText, packedText } from '../../../src/domain/traces/packed-text
 import { callsAbove, type CallLink, countedCalls, countedEstimates } from '../../../src/domain/traces/estimates.ts';
 import { mayTellAgain, withCallsCountedOnce } from '../../../src/domain/traces/recount.ts';
 import {
+  rowsOfTraces,
   type SpanRows,
   spanRows,
-  spanRowsAndEnds,
   spansOfRows,
   textOfRows,
 } from '../../../src/domain/traces/span-rows.ts';
@@ -168,7 +168,7 @@ describe('a summary', () => {
 describe('an export', () => {
   const heads = [span(1), span(2, below(1)), span(3), span(4), span(5, below(2))];
   const kept = heads.map((head, at) => ({ head, payload: { kind: 'body', at } as const }));
-  const { rows, ends } = spanRowsAndEnds(kept);
+  const [{ rows, ends } = { rows: spanRows([]), ends: [] }] = rowsOfTraces([kept]);
   /** An export whose calls stand at these places; each says that it used as many tokens as its place. */
   function packed(calls: readonly number[], tellers: readonly number[] = [], tally = tallyOf(heads)): PackedExport {
     const placed = calls.map((place) => ({

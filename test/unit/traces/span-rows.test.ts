@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest';
+import { storable } from '../../../src/domain/storable.ts';
+import type { SpanHead } from '../../../src/domain/traces/span.ts';
+import {
+  type KeptSpan,
+  rowsOfTraces,
+  rowTexts,
+  SPAN_ROW_MEMBERS,
+  spanRows,
+  spansOfRows,
+  textOfRows,
+  withEstimates,
+} from '../../../src/domain/traces/span-rows.ts';
+import { aSpan, headOf, picos, spanId, traceId } from '../../ports/samples.ts';
+import { seeded } from '../../support/random-export.ts';
+
+/** What texts of strangers are made of: plain, what JSON escapes, what no store holds, more than a byte, more than a unit. */
+const PIECES = [
+  'plain',
+  ' ',
+  '"',
+  '\\',
+  '\\"',
+  '\n',
+  '\t',
+  '\u0000',
+  '\u001f',
+  '\u007f',
+  'é',
+  '日本',
+  '😀',
+  '\ud83d',
+  '\udc00',
+];
+const MORE = ['\u2028', '],\n[', ',\n', 'null', '', '{"a":[1]}'];
+
+const below = seeded(7);
+const aText = (): string =>
+  Array.from({ length: below(6) }, () => [...PIECES, ...MORE][below(PIECES.length + MORE.length)] ?? '').join('');
+const orNull = <Value>(value: Value): Value | null => (below(3) === 0 ? null : value);
+
+function aHead(number: number): SpanHead {
+  return {
+    ...headOf(aSpan({ spanId: spanId(number), parentSpanId: orNull(spanId(number + 1)) })),
+    name: aText(),
+    agent: aText(),
+    service: aText(),
+    error: orNull(aText()),
+    model: orNull(aText()),
+    provider: orNull(aText()),
+    framework: aText(),
+    inputTokens: below(2 ** 32),
+    inputPreview: aText().repeat(below(60)),
+    requestId: orNull(aText()),
+    callId: orNull(aText()),
+    gateway: below(2) === 0,
+    cost: orNull(picos(BigInt(below(1e9)))),
+    source: orNull({ type: 'github', url: 'https://example.test/"1"', title: aText(), user: orNull(aText()) }),
+  };
+}
+
+const kept = (number: number): KeptSpan => ({
+  head: aHead(number),
+  payload: below(2) === 0 ? { kind: 'body', at: number } : { kind: 'row', text: aText() },
+});
+
+/** What of a span can be kept: texts as every store holds them. */
+function asKept({ head, payload }: KeptSpan): KeptSpan {
+  const texts = Object.entries(head).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? storable(value) : value,
+  ]);
+  return {
+    head: Object.fromEntries(texts) as unknown as SpanHead,
+    payload: payload.kind === 'row' ? { kind: 'row', text: storable(payload.text) } : payload,
+  };
+}
+
+const TRACES = Array.from({ length: 60 }, (_, trace) =>
+  Array.from({ length: below(9) }, (_span, at) => kept(trace * 10 + at + 1)),
+);
+
+describe('rows of spans', () => {
+  it('say again what they were made of, whatever is in its texts', () => {
+    for (const spans of TRACES) expect(spansOfRows(traceId(1), spanRows(spans))).toEqual(spans.map(asKept));
+  });
+
+  it('are a line for each span, a value for each member', () => {
+    for (const spans of TRACES) {
+      const rows = rowTexts(spanRows(spans)).map((row) => JSON.parse(row) as readonly unknown[]);
+      expect(rows.map(({ length }) => length)).toEqual(spans.map(() => SPAN_ROW_MEMBERS.length));
+    }
+  });
+
+  it('are the same in bytes, of several traces side by side as of each alone', () => {
+    const inBytes = rowsOfTraces(TRACES);
+    expect(inBytes.map(({ rows }) => textOfRows(rows))).toEqual(TRACES.map((spans) => spanRows(spans)));
+  });
+
+  it('take an estimate where each ends', () => {
+    for (const [place, { rows, ends }] of rowsOfTraces(TRACES).entries()) {
+      const estimates = ends.map((end, at) => ({ end, estimate: picos(BigInt(at) * 1_000n) }));
+      const estimated = spansOfRows(traceId(1), withEstimates(rows, estimates));
+      expect(estimated.map(({ head }) => head.estimate)).toEqual(estimates.map(({ estimate }) => estimate));
+      expect(estimated.map(({ head }) => ({ ...head, estimate: null }))).toEqual(
+        TRACES[place]?.map((span) => asKept(span).head),
+      );
+    }
+  });
+
+  it('keep many more labels than are remembered apart', () => {
+    const spans = Array.from({ length: 3_000 }, (_, at): KeptSpan => {
+      return { head: { ...aHead(at + 1), name: `step "${at}"` }, payload: { kind: 'body', at } };
+    });
+    expect(spansOfRows(traceId(1), spanRows(spans)).map(({ head }) => head.name)).toEqual(
+      spans.map(({ head }) => head.name),
+    );
+  });
+});
