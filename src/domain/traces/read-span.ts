@@ -1,6 +1,6 @@
 import type { Owner } from '../caller.ts';
 import { attributeTexts, textAt } from './attribute-text.ts';
-import { type Convention, firstValue, type Lifted, textOf } from './conventions/convention.ts';
+import { type Convention, firstValue, type Lifted, PREVIEW_LENGTH, textOf } from './conventions/convention.ts';
 import { GEN_AI } from './conventions/gen-ai-attributes.ts';
 import { conventionOf } from './conventions/precedence.ts';
 import { frameworkOf } from './framework.ts';
@@ -8,7 +8,6 @@ import type { Attributes, RawSpan, SpanHead, SpanPayload, SpanType } from './spa
 import { sourceOf } from './trace-source.ts';
 import { MAX_VALUE_BYTES, startOf, truncateConversation, truncateText } from './truncate.ts';
 
-const PREVIEW_LENGTH = 240;
 /** Names that rows are grouped and shown by; the attribute they come from keeps their full length. */
 const LABEL_BYTES = 512;
 const AGENT_KEYS = [GEN_AI.agentName, 'agent.name', 'openclaw.agent', 'langsmith.metadata.lc_agent_name'];

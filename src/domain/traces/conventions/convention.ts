@@ -1,12 +1,15 @@
 import { attributeText, firstText, textAt } from '../attribute-text.ts';
 import type { Attributes, RawSpan, SpanType } from '../span.ts';
 import { conversationOf, isJson, latestUserText, type Message, parseStructure } from './conversation.ts';
+import { latestUserTextIn } from './plain-messages.ts';
+
+type Said = string | readonly Message[];
 
 /** What a span's input or output was found to be, and the attributes it was found in. */
 export interface Lifted {
-  /** Text as it stands, or messages in the common form; `textOf` gives either as text. */
-  readonly said: string | readonly Message[];
-  /** What a person would want to see first of it. */
+  /** Text as it stands, or messages in the common form, perhaps still to be made; `textOf` gives any as text. */
+  readonly said: Said | (() => Said);
+  /** What a person would want to see first of it, and more than `PREVIEW_LENGTH` of it where there is more. */
   readonly preview: string;
   /** Attributes that need not be kept a second time. */
   readonly keys: readonly string[];
@@ -33,6 +36,9 @@ export interface Convention {
   output(span: RawSpan, type: SpanType): Lifted | null;
 }
 
+/** UTF-16 units of an input that are kept to be shown. */
+export const PREVIEW_LENGTH = 240;
+
 const MAX_TOKENS = 2 ** 32 - 1;
 
 /** A root that says nothing of itself may be an agent; anything else is a step of one. */
@@ -49,14 +55,22 @@ export function conversation(messages: readonly Message[], keys: readonly string
 }
 
 /** What was said as it is stored. Made apart from the rest: of what comes in, only the preview is looked at. */
-export const textOf = ({ said }: Lifted): string => (typeof said === 'string' ? said : JSON.stringify(said));
+export function textOf({ said: found }: Lifted): string {
+  const said = typeof found === 'function' ? found() : found;
+  return typeof said === 'string' ? said : JSON.stringify(said);
+}
 
 /** The first text that is not empty: in the common form where it is a conversation, else as it stands. */
 export function firstConversation(attributes: Attributes, keys: readonly string[]): Lifted | null {
   const found = firstText(attributes, keys);
   if (found === null) return null;
-  const messages = conversationOf(parseStructure(found.text));
-  return messages === null ? plain(found.text, [found.key]) : conversation(messages, [found.key]);
+  const { text, key } = found;
+  const parsed = (): readonly Message[] | null => conversationOf(parseStructure(text));
+  // One more, so that who cuts it sees whether that is in the middle of a character.
+  const preview = latestUserTextIn(text, PREVIEW_LENGTH + 1);
+  if (preview !== null) return { said: () => parsed() ?? text, preview, keys: [key] };
+  const messages = parsed();
+  return messages === null ? plain(text, [key]) : conversation(messages, [key]);
 }
 
 /**

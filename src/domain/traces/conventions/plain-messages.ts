@@ -1,0 +1,65 @@
+/**
+ * A message in which a role says one text, as nearly all of them are, up to the quote behind which the text begins:
+ * `{"role":"user","content":"`, or with the text in a part that is the only one.
+ */
+const MESSAGE =
+  /\{"role": ?"(user|system|assistant|tool)", ?"(?:(content": ?")|(?:content|parts)": ?\[\{"type": ?"text", ?"(?:text|content)": ?")/y;
+const [SPOKEN, TEXT] = [1, 2];
+/** What is behind the text of a message. */
+const END = '"}';
+const END_IN_PART = '"}]}';
+const ESCAPE = '\\';
+
+/**
+ * The beginning of the latest thing a user said, at most so many UTF-16 units, read out of the text of a conversation
+ * without making messages of it: of what comes in, nobody looks at more. Null where messages are of another making or
+ * the beginning tells too little; then the text is to be parsed.
+ */
+export function latestUserTextIn(conversation: string, length: number): string | null {
+  if (!conversation.startsWith('[{"role":')) return null;
+  let at = 1;
+  let [from, to] = [-1, -1];
+  for (;;) {
+    MESSAGE.lastIndex = at;
+    const message = MESSAGE.exec(conversation);
+    if (message === null) return null;
+    const begun = MESSAGE.lastIndex;
+    const ended = endOfText(conversation, begun);
+    if (ended === -1) return null;
+    // The text that is said last may be blank: whoever asks then looks at those before.
+    if (message[SPOKEN] === 'user') [from, to] = [begun, ended];
+    const end = message[TEXT] === undefined ? END_IN_PART : END;
+    if (!conversation.startsWith(end, ended)) return null;
+    at = ended + end.length;
+    if (conversation[at] === ']') break;
+    if (conversation[at] !== ',') return null;
+    at += conversation[at + 1] === ' ' ? 2 : 1;
+  }
+  if (from === -1 || conversation.length !== at + 1) return null;
+  const said = beginningOf(conversation, from, to, length);
+  return said === null || said.trim() === '' ? null : said;
+}
+
+/** Where the quote is that ends a text; -1 where none does. */
+function endOfText(json: string, begun: number): number {
+  let at = json.indexOf('"', begun);
+  while (at !== -1 && isEscaped(json, at)) at = json.indexOf('"', at + 1);
+  return at;
+}
+
+function isEscaped(json: string, at: number): boolean {
+  let before = at;
+  while (json[before - 1] === ESCAPE) before -= 1;
+  return (at - before) % 2 === 1;
+}
+
+/** The beginning of a text of JSON; null where it is none after all. */
+function beginningOf(json: string, from: number, to: number, length: number): string | null {
+  const plain = json.slice(from, Math.min(to, from + length));
+  if (!plain.includes(ESCAPE)) return plain;
+  try {
+    return JSON.parse(`"${json.slice(from, to)}"`) as string;
+  } catch {
+    return null;
+  }
+}

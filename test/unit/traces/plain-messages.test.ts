@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import { PREVIEW_LENGTH } from '../../../src/domain/traces/conventions/convention.ts';
+import { conversationOf, latestUserText, parseStructure } from '../../../src/domain/traces/conventions/conversation.ts';
+import { latestUserTextIn } from '../../../src/domain/traces/conventions/plain-messages.ts';
+import { startOf } from '../../../src/domain/traces/truncate.ts';
+import { seeded } from '../../support/random-export.ts';
+
+const below = seeded(11);
+const of = <Item>(items: readonly [Item, ...Item[]]): Item => items[below(items.length)] ?? items[0];
+
+const aText = (): string =>
+  Array.from({ length: below(12) }, () =>
+    of([
+      'plain words ',
+      '"',
+      '\\',
+      '\\"',
+      '\n',
+      '\t',
+      '"}]',
+      '"},{"role":"user","content":"',
+      ' ',
+      '😀',
+      'é',
+      '\u2028',
+      'x'.repeat(90),
+    ]),
+  ).join('');
+
+const spoken = (text: string): object =>
+  of<object>([
+    { content: text },
+    { content: [{ type: 'text', text }] },
+    { parts: [{ type: 'text', content: text }] },
+    { parts: [{ type: 'text', text }] },
+  ]);
+
+const aMessage = (): object => ({ role: of(['user', 'user', 'assistant', 'system', 'tool']), ...spoken(aText()) });
+
+/** As Python's own encoder writes it, with a blank behind each comma and colon. */
+const spaced = (value: unknown): string => {
+  if (Array.isArray(value)) return `[${value.map(spaced).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  return `{${Object.entries(value)
+    .map(([key, member]) => `${JSON.stringify(key)}: ${spaced(member)}`)
+    .join(', ')}}`;
+};
+
+/** What is shown when the messages are made. */
+function shown(text: string): string | null {
+  const messages = conversationOf(parseStructure(text));
+  const said = messages && latestUserText(messages);
+  return said === null ? null : startOf(said, PREVIEW_LENGTH);
+}
+
+/** What is shown of what is read without making them; undefined where they are to be made. */
+function read(text: string): string | undefined {
+  const said = latestUserTextIn(text, PREVIEW_LENGTH + 1);
+  return said === null ? undefined : startOf(said, PREVIEW_LENGTH);
+}
+
+describe('the latest thing a user said, read out of the text of a conversation', () => {
+  it('is what the messages themselves say, in every plain form', () => {
+    let told = 0;
+    for (let time = 0; time < 4_000; time += 1) {
+      const messages = Array.from({ length: 1 + below(4) }, aMessage);
+      for (const text of [JSON.stringify(messages), spaced(messages)]) {
+        const said = read(text);
+        if (said === undefined) continue;
+        told += 1;
+        expect(said).toBe(shown(text));
+      }
+    }
+    // All in which the last user says something.
+    expect(told).toBeGreaterThan(3_000);
+  });
+
+  it('ends on a character', () => {
+    const content = `${'x'.repeat(PREVIEW_LENGTH - 1)}😀 and more`;
+    expect(read(JSON.stringify([{ role: 'user', content }]))).toBe('x'.repeat(PREVIEW_LENGTH - 1));
+  });
+
+  it.each([
+    ['no conversation', 'say hello'],
+    ['nothing', ''],
+    ['no text of JSON', '[{"role":"user","content":"hello"'],
+    ['more behind the list', '[{"role":"user","content":"hello"}] and more'],
+    ['a text that ends in an escape', '[{"role":"user","content":"hello\\"}]'],
+    ['an escape that is none', '[{"role":"user","content":"he\\llo"}]'],
+    ['a message of another making among them', '[{"role":"user","content":"a"},{"type":"human","content":"b"}]'],
+    ['members in another order', '[{"content":"a","role":"user"}]'],
+    ['more than a text in a message', '[{"role":"user","content":[{"type":"text","text":"a"},{"type":"image"}]}]'],
+    ['a call behind a text', '[{"role":"user","content":"a","tool_calls":[]}]'],
+    ['a role of another word', '[{"role":"human","content":"a"}]'],
+    ['no user', '[{"role":"assistant","content":"a"}]'],
+    ['a user who says nothing at last', '[{"role":"user","content":"a"},{"role":"user","content":" \\n"}]'],
+    ['an empty list', '[]'],
+  ])('is left to the messages themselves: %s', (_what, text) => {
+    expect(read(text)).toBeUndefined();
+  });
+});
