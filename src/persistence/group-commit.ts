@@ -25,15 +25,13 @@ interface Entry<Job, Result> {
   readonly reject: (error: unknown) => void;
 }
 
-/** Longest that a commit waits for jobs that are being made, where some may be made while it runs and where none can. */
-const GATHER_MS = 5;
-const GATHER_ALL_MS = 10;
+/** Longest that a commit waits for jobs that are being made, where none can be made while it runs. */
+const GATHER_MS = 10;
 
 /**
  * Jobs that wait at the same moment share one commit: the first starts a commit at once, those that come
- * while it runs form the next. While more are being made than wait, a commit waits for them a moment; not for all of
- * them, so that some are made while it runs. On one core nothing is made meanwhile: there it waits for all. When a
- * shared commit fails every job is tried again alone, so one that cannot be stored fails only itself.
+ * while it runs form the next. On one core nothing is made meanwhile: there it waits a moment for what is being made.
+ * When a shared commit fails every job is tried again alone, so one that cannot be stored fails only itself.
  */
 export function createGroupCommit<Job extends Weight, Result>({
   commit,
@@ -57,12 +55,12 @@ export function createGroupCommit<Job extends Weight, Result>({
   let look = (): void => {};
 
   /** While a commit is awaited, all that is held is in the queue. */
-  const mayGather = (): boolean => beingMade > (cores > 1 ? queue.length : 0) && held.rows < groupRows;
+  const mayGather = (): boolean => cores === 1 && beingMade > 0 && held.rows < groupRows;
 
   async function gather(): Promise<void> {
     if (!mayGather()) return;
     await new Promise<void>((resolve) => {
-      const patience = setTimeout(resolve, cores > 1 ? GATHER_MS : GATHER_ALL_MS);
+      const patience = setTimeout(resolve, GATHER_MS);
       look = () => {
         if (mayGather()) return;
         clearTimeout(patience);

@@ -2,6 +2,11 @@ import type { SqliteHandle } from './handle.ts';
 
 /** Pages of the log from which on they are brought into the file. */
 const STEP_PAGES = 4_000;
+/** What is left of a log for the writer to bring: few pages hold nobody up. */
+const REST_PAGES = 256;
+/** How often the log is brought over in a row, each time what was committed during the time before. */
+const MOST_PASSES = 4;
+
 /** How soon after a commit the log is looked at, in ms: to look is a way to another thread. */
 const LOOK_MS = 100;
 
@@ -12,6 +17,12 @@ export interface Checkpoints {
   /** To be called behind each use. */
   used(): void;
   close(): Promise<void>;
+}
+
+/** Pages of the log that the file does not have yet. */
+async function pagesLeft(handle: SqliteHandle): Promise<number> {
+  const [log] = await handle.all('pragma wal_checkpoint(noop)', []);
+  return Number(log?.['log'] ?? 0) - Number(log?.['checkpointed'] ?? 0);
 }
 
 /**
@@ -31,9 +42,11 @@ export function createCheckpoints(
 
   async function look(): Promise<void> {
     side ??= await openSide();
-    const [log] = await side.all('pragma wal_checkpoint(noop)', []);
-    if (Number(log?.['log'] ?? 0) - Number(log?.['checkpointed'] ?? 0) < STEP_PAGES) return;
-    await side.all('pragma wal_checkpoint(passive)', []);
+    if ((await pagesLeft(side)) < STEP_PAGES) return;
+    for (let pass = 0; pass < MOST_PASSES; pass += 1) {
+      await side.all('pragma wal_checkpoint(passive)', []);
+      if ((await pagesLeft(side)) <= REST_PAGES) break;
+    }
     restIsDue = true;
   }
 

@@ -6,12 +6,23 @@ import { createCheckpoints } from '../../../src/persistence/sqlite/checkpoints.t
 import { openReady, type OpenSqlite, type SqliteHandle } from '../../../src/persistence/sqlite/handle.ts';
 import { openWorkerHandle } from '../../../src/persistence/sqlite/worker-handle.ts';
 
-/** A connection that says of the log what it is told to, and keeps what it was asked. */
-function aConnection(log: { pages: number; inFile: number }) {
+/** A log, and how many pages more are committed while it is brought over; each time again, the last for all times after. */
+interface Log {
+  pages: number;
+  inFile: number;
+  readonly meanwhile: number[];
+}
+
+/** A connection that says of the log what is in it, brings it over, and keeps what it was asked. */
+function aConnection(log: Log) {
   const asked: string[] = [];
   const handle: SqliteHandle = {
     async all(sql) {
       asked.push(sql);
+      if (sql.includes('passive')) {
+        log.inFile = log.pages;
+        log.pages += (log.meanwhile.length > 1 ? log.meanwhile.shift() : log.meanwhile[0]) ?? 0;
+      }
       return sql.includes('noop') ? [{ busy: 0, log: log.pages, checkpointed: log.inFile }] : [];
     },
     run: () => Promise.reject(new Error('Nothing is changed by a checkpoint.')),
@@ -27,8 +38,8 @@ describe('the log of a writer', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  function aHouse(pages: number, inFile = 0) {
-    const log = { pages, inFile };
+  function aHouse(pages: number, { inFile = 0, meanwhile = [] as number[] } = {}) {
+    const log: Log = { pages, inFile, meanwhile };
     const writer = aConnection(log);
     const side = aConnection(log);
     const failures: unknown[] = [];
@@ -46,11 +57,23 @@ describe('the log of a writer', () => {
   });
 
   test('is brought into the file beside the writer, who brings the rest before its next transaction, once', async () => {
-    const { checkpoints, writer, side } = aHouse(9_000, 5_000);
+    const { checkpoints, writer, side } = aHouse(9_000, { inFile: 5_000 });
     checkpoints.used();
     await vi.advanceTimersByTimeAsync(1_000);
-    expect([side.asked, writer.asked]).toEqual([[NOOP, PASSIVE], []]);
+    expect([side.asked, writer.asked]).toEqual([[NOOP, PASSIVE, NOOP], []]);
     await checkpoints.beforeUse();
+    await checkpoints.beforeUse();
+    expect(writer.asked).toEqual([PASSIVE]);
+  });
+
+  test.each([
+    ['until what came meanwhile is little', [900, 257, 256], [PASSIVE, NOOP, PASSIVE, NOOP, PASSIVE, NOOP]],
+    ['four times at most', [900], [PASSIVE, NOOP, PASSIVE, NOOP, PASSIVE, NOOP, PASSIVE, NOOP]],
+  ])('is brought over again beside a writer who goes on, %s', async (_what, meanwhile, passes) => {
+    const { checkpoints, writer, side } = aHouse(4_000, { meanwhile });
+    checkpoints.used();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(side.asked).toEqual([NOOP, ...passes]);
     await checkpoints.beforeUse();
     expect(writer.asked).toEqual([PASSIVE]);
   });
@@ -69,7 +92,7 @@ describe('the log of a writer', () => {
     expect(failures).toEqual([new Error('no more files')]);
     checkpoints.used();
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(side.asked).toEqual([NOOP, PASSIVE]);
+    expect(side.asked).toEqual([NOOP, PASSIVE, NOOP]);
     writer.handle.all = () => Promise.reject(new Error('disk full'));
     await checkpoints.beforeUse();
     expect(failures).toHaveLength(2);
@@ -83,7 +106,7 @@ describe('the log of a writer', () => {
     await checkpoints.close();
     checkpoints.used();
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(side.asked).toEqual([NOOP, PASSIVE, 'close']);
+    expect(side.asked).toEqual([NOOP, PASSIVE, NOOP, 'close']);
   });
 });
 
