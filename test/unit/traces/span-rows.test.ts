@@ -71,7 +71,7 @@ function asKept({ head, payload }: KeptSpan): KeptSpan {
     typeof value === 'string' ? storable(value) : value,
   ]);
   return {
-    head: Object.fromEntries(texts) as unknown as SpanHead,
+    head: Object.fromEntries(texts),
     payload: payload.kind === 'row' ? { kind: 'row', text: storable(payload.text) } : payload,
   };
 }
