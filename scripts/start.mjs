@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 // As a whole: a Node that is too old to have what is used of it must get as far as being told so.
 import module from 'node:module';
+import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
@@ -35,6 +36,16 @@ function keepCompiled(folder) {
   module.enableCompileCache(join(folder, 'compiled'));
 }
 
+/**
+ * SQLite's statements run on libuv's threads, four where nobody says otherwise. Where there are fewer cores, each statement
+ * finds on one what the last has left in the cache of another. libuv reads it when it starts the first of them.
+ */
+function boundThreads() {
+  const cores = availableParallelism();
+  if (cores > 1 && cores < 4) process.env.UV_THREADPOOL_SIZE ??= String(cores);
+}
+
+boundThreads();
 let entry = currentEntry(root) ?? makeBundle();
 if (entry === null) {
   console.error('Lensgate starts from its sources: slower, and with twice the memory.');

@@ -11,7 +11,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -235,4 +235,30 @@ describe('the product', () => {
     }));
     return { resourceSpans: [{ resource: {}, scopeSpans: [{ scope: {}, spans }] }] };
   }
+});
+
+describe.skipIf(process.platform !== 'linux')('the threads for files and statements', () => {
+  /** How many libuv has once there was something for all of them. */
+  async function threads(env: NodeJS.ProcessEnv): Promise<number> {
+    write(
+      'src/main.ts',
+      `import { readdirSync, readFileSync } from 'node:fs';
+      import { stat } from 'node:fs/promises';
+      await Promise.all(Array.from({ length: 64 }, () => stat('.')));
+      const names = readdirSync('/proc/self/task').map((id) => readFileSync(\`/proc/self/task/\${id}/comm\`, 'utf8'));
+      console.log(names.filter((name) => name.startsWith('libuv-worker')).length);`,
+    );
+    const { stdout } = await promisify(execFile)(process.execPath, [join(project, 'scripts/start.mjs')], { env });
+    return Number(stdout);
+  }
+  const { UV_THREADPOOL_SIZE: _own, ...rest } = process.env;
+
+  it('are no more than the cores of a small machine', async () => {
+    const cores = availableParallelism();
+    expect(await threads(rest)).toBe(cores === 1 ? 4 : Math.min(cores, 4));
+  });
+
+  it('are as many as somebody says', async () => {
+    expect(await threads({ ...rest, UV_THREADPOOL_SIZE: '3' })).toBe(3);
+  });
 });
