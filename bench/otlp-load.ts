@@ -1,8 +1,9 @@
 // Sends exports over keep-alive connections as fast as they are answered. Prints one line of JSON.
 //   LOAD='{"url":…,"headers":{…},"exports":300,"spans":100,"connections":4,"seed":1}' node bench/otlp-load.ts
-import { gzipSync } from 'node:zlib';
+import { constants, gzipSync } from 'node:zlib';
 import { agentSpans } from './agent-spans.ts';
 import { headOf, sendOverSocket } from './bare-socket.ts';
+import { renewedExports } from './renewed-exports.ts';
 
 export interface OtlpOrder {
   readonly url: string;
@@ -14,6 +15,8 @@ export interface OtlpOrder {
   readonly seed: number;
   /** Some peers read only JSON. */
   readonly format: 'protobuf' | 'json';
+  /** Whether a few exports are sent again and again under new ids, made as they are sent: for a great many. */
+  readonly renewed: boolean;
 }
 
 export interface OtlpReport {
@@ -36,20 +39,31 @@ const headers = {
   'content-type': order.format === 'json' ? 'application/json' : 'application/x-protobuf',
   'content-encoding': 'gzip',
 };
-// Made beforehand: what a sender does is not what is measured.
 let protobufBytes = 0;
 let gzipBytes = 0;
-const requests = Array.from({ length: order.exports }, () => {
-  const plain = anExport(order.spans, order.format);
-  const body = gzipSync(plain);
+function requestOf(plain: Uint8Array, level: number): Buffer {
+  const body = gzipSync(plain, { level });
   protobufBytes += plain.length;
   gzipBytes += body.length;
   return Buffer.concat([headOf(url, 'POST', { ...headers, 'content-length': body.length }), body]);
-});
+}
 
+function made(): () => Buffer | null {
+  let left = order.exports;
+  if (order.renewed) {
+    const renewed = renewedExports(order.seed, order.spans);
+    return () => (left-- > 0 ? requestOf(renewed(), constants.Z_BEST_SPEED) : null);
+  }
+  // Beforehand: what a sender does is not what is measured.
+  const requests = Array.from({ length: order.exports }, () =>
+    requestOf(anExport(order.spans, order.format), constants.Z_DEFAULT_COMPRESSION),
+  );
+  return () => requests[--left] ?? null;
+}
+
+const nextRequest = made();
 const latenciesMs: number[] = [];
 let bad = 0;
-let next = 0;
 function client(): Promise<void> {
   let sentAt = 0;
   return sendOverSocket(url, (status) => {
@@ -57,7 +71,7 @@ function client(): Promise<void> {
     if (status !== null) latenciesMs.push(now - sentAt);
     if (status !== null && status !== 200) bad += 1;
     sentAt = now;
-    return requests[next++] ?? null;
+    return nextRequest();
   });
 }
 

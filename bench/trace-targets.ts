@@ -120,8 +120,8 @@ export function traceTargets(folder: string) {
       await product.program.stop();
       return JSON.parse(said) as RequestReport;
     },
-    /** Sends so many exports, every id in them new. Throws when one is not taken. */
-    async round({ name, url, headers, format, program }: Target, exports: number): Promise<Round> {
+    /** Sends so many exports, every id in them new, perhaps the texts again. Throws when one is not taken. */
+    async round({ name, url, headers, format, program }: Target, exports: number, renewed = false): Promise<Round> {
       const order: OtlpOrder = {
         url,
         headers,
@@ -130,6 +130,7 @@ export function traceTargets(folder: string) {
         connections: CONNECTIONS,
         seed: ++seed,
         format,
+        renewed,
       };
       const before = consumption(program.pid).cpuNs;
       const said = await run(pinned(CORES.load, [process.execPath, script('otlp-load.ts')]), {

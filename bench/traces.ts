@@ -30,8 +30,8 @@ const RUNS = Number(options.runs);
 const EXPORTS = Number(options.exports);
 const READ_SPANS = Number(options.spans);
 const MEMORY_SPANS = Number(options['ingest-spans']);
-/** Exports that are made beforehand at once while memory is watched. */
-const MEMORY_EXPORTS = 500;
+/** Exports that one sender sends while memory is watched. */
+const MEMORY_EXPORTS = 5_000;
 const SMALL_SPANS = 100_000;
 /** Requests of each kind over HTTP. */
 const REQUESTS = 3_000;
@@ -123,7 +123,7 @@ async function seenIn(own: Run): Promise<Seen> {
   const stored = roundsOf(product);
   let memorySpans = (1 + ROUNDS) * EXPORTS * SPANS_PER_EXPORT;
   while (memorySpans < MEMORY_SPANS) {
-    await targets.round(product, MEMORY_EXPORTS);
+    await targets.round(product, MEMORY_EXPORTS, true);
     memorySpans += MEMORY_EXPORTS * SPANS_PER_EXPORT;
   }
   const peakMiB = targets.peakMiB(product);
@@ -151,7 +151,12 @@ async function seenIn(own: Run): Promise<Seen> {
   const goals = [
     atLeast('11 spans/s over the read-only limit', [0.25, 0.5], ratio(stored, roundsOf(sink))),
     atLeast('by CPU, best rounds', [0.25, 0.5], best(roundsOf(sink)) / best(stored)),
-    ...(genkit === null ? [] : [atLeast('11 spans/s over genkit', [2, 2], ratio(stored, roundsOf(genkit)))]),
+    ...(genkit === null
+      ? []
+      : [
+          atLeast('11 spans/s over genkit', [2, 2], ratio(stored, roundsOf(genkit))),
+          atLeast('by CPU, best rounds', [2, 2], best(roundsOf(genkit)) / best(stored)),
+        ]),
     goal(
       `12 disk over ${Math.round(protobufBytes)} B of protobuf a span`,
       ['≤ 0.5×', `≤ ${Math.round(gzipBytes * 1.3)} B`],

@@ -173,6 +173,8 @@ function quotedLabel(text: string): string {
 
 const orNull = (text: string | null): string => (text === null ? 'null' : quoted(text));
 const labelOrNull = (text: string | null): string => (text === null ? 'null' : quotedLabel(text));
+/** What is no number has no word in JSON; stores refuse a count that is null. */
+const counted = (count: number): string => (Number.isFinite(count) ? `${count}` : 'null');
 const amountOrNull = (amount: Usd | null): string => (amount === null ? 'null' : `"${amountText(amount)}"`);
 
 /**
@@ -185,7 +187,7 @@ function rowText({ head, payload }: KeptSpan): string {
     head.agent,
   )},${quotedLabel(head.service)},"${nsText(head.startNs)}","${nsText(head.endNs)}","${head.status}",${orNull(
     head.error,
-  )},${labelOrNull(head.model)},${head.inputTokens},${head.outputTokens},${quoted(head.inputPreview)},${orNull(
+  )},${labelOrNull(head.model)},${counted(head.inputTokens)},${counted(head.outputTokens)},${quoted(head.inputPreview)},${orNull(
     head.requestId,
   )},${amountOrNull(head.cost)},${at},${orNull(text)},${labelOrNull(head.provider)},${labelOrNull(
     head.framework === '' ? null : head.framework,

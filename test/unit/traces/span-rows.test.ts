@@ -108,6 +108,16 @@ describe('rows of spans', () => {
     }
   });
 
+  it('have null for a count that is no number', () => {
+    const odd: KeptSpan = {
+      head: { ...aHead(1), inputTokens: Number.NaN, outputTokens: Number.POSITIVE_INFINITY },
+      payload: { kind: 'body', at: 0 },
+    };
+    const [row] = JSON.parse(textOfRows(spanRows([odd]))) as readonly (readonly unknown[])[];
+    const [input, output] = [SPAN_ROW_MEMBERS.indexOf('inputTokens'), SPAN_ROW_MEMBERS.indexOf('outputTokens')];
+    expect([row?.[input], row?.[output]]).toEqual([null, null]);
+  });
+
   it('keep many more labels than are remembered apart', () => {
     const spans = Array.from({ length: 3_000 }, (_, at): KeptSpan => {
       return { head: { ...aHead(at + 1), name: `step "${at}"` }, payload: { kind: 'body', at } };

@@ -1,0 +1,50 @@
+import { randomFillSync } from 'node:crypto';
+import { agentSpans } from './agent-spans.ts';
+
+/** An id, where it stands in an export: as bytes, and as what texts say of it in hex. */
+interface PlacedId {
+  readonly bytes: Buffer;
+  readonly raw: readonly number[];
+  readonly hex: readonly number[];
+}
+
+/** The part of a trace's id that its conversation is named by; all of a span's. */
+const NAMED_DIGITS = 12;
+
+function placesOf(wanted: Buffer, within: Buffer): readonly number[] {
+  const places: number[] = [];
+  for (let at = within.indexOf(wanted); at >= 0; at = within.indexOf(wanted, at + wanted.length)) places.push(at);
+  return places;
+}
+
+/**
+ * A few exports again and again, in protobuf, each time with new ids: for runs over millions of spans, because to make the
+ * texts of each anew takes longer than to store it. What it gives is good until it is asked again.
+ */
+export function renewedExports(seed: number, spans: number, exports = 40): () => Buffer {
+  const made = Array.from({ length: exports }, (_, at) => {
+    const ids: Buffer[] = [];
+    const anExport = agentSpans(seed + at, (bytes) => {
+      const id = randomFillSync(Buffer.alloc(bytes));
+      ids.push(id);
+      return id.toString('hex');
+    });
+    const plain = Buffer.from(anExport(spans));
+    const placed = ids.map((bytes): PlacedId => {
+      const said = bytes.length === 8 ? bytes.toString('hex') : bytes.toString('hex').slice(0, NAMED_DIGITS);
+      return { bytes, raw: placesOf(bytes, plain), hex: placesOf(Buffer.from(said), plain) };
+    });
+    return { plain, placed };
+  });
+  let turn = 0;
+  return () => {
+    const { plain, placed } = made[turn++ % exports] ?? { plain: Buffer.alloc(0), placed: [] };
+    for (const { bytes, raw, hex } of placed) {
+      randomFillSync(bytes);
+      for (const at of raw) bytes.copy(plain, at);
+      const digits = bytes.length === 8 ? bytes.length * 2 : NAMED_DIGITS;
+      for (const at of hex) plain.write(bytes.toString('hex').slice(0, digits), at, 'latin1');
+    }
+    return plain;
+  };
+}
