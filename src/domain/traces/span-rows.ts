@@ -124,7 +124,7 @@ export function rowsOfTraces(traces: readonly (readonly KeptSpan[])[]): readonly
 
 const NO_ESTIMATE = 'null';
 
-/** Rows with estimates in place of none. `end` as `spanRowsAndEnds` gave it, in rising order. */
+/** Rows with estimates in place of none. `end` as `rowsOfTraces` gave it, in rising order. */
 export function withEstimates(
   rows: SpanRows,
   estimates: readonly { readonly end: number; readonly estimate: Usd }[],
