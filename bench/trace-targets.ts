@@ -20,6 +20,8 @@ import type { RequestOrder, RequestReport } from './trace-requests.ts';
 
 export const SPANS_PER_EXPORT = 100;
 export const CONNECTIONS = 4;
+/** Enough that each of two cores always has something to do: with four, exports wait for each other on their way. */
+export const MANY_CONNECTIONS = 8;
 const GENKIT = { name: '@genkit-ai/telemetry-server', version: '1.43.0' };
 
 /** Something that takes exports. */
@@ -121,13 +123,17 @@ export function traceTargets(folder: string) {
       return JSON.parse(said) as RequestReport;
     },
     /** Sends so many exports, every id in them new, perhaps the texts again. Throws when one is not taken. */
-    async round({ name, url, headers, format, program }: Target, exports: number, renewed = false): Promise<Round> {
+    async round(
+      { name, url, headers, format, program }: Target,
+      exports: number,
+      { connections = CONNECTIONS, renewed = false } = {},
+    ): Promise<Round> {
       const order: OtlpOrder = {
         url,
         headers,
         exports,
         spans: SPANS_PER_EXPORT,
-        connections: CONNECTIONS,
+        connections,
         seed: ++seed,
         format,
         renewed,
