@@ -2,12 +2,14 @@ import { availableParallelism } from 'node:os';
 import type { Owner } from './domain/caller.ts';
 import { InvalidInput, TooLarge } from './domain/errors.ts';
 import type { Slots } from './domain/slots.ts';
-import type { OtlpLimits } from './domain/traces/otlp-limits.ts';
+import { DEFAULT_OFFLOAD_BYTES, type OtlpLimits } from './domain/traces/otlp-limits.ts';
 import type { BodyReader, ExportBody, ExportPacker, PackedExport, SentExport } from './domain/traces/packed.ts';
 import { packedOfText, type PackedText } from './domain/traces/packed-text.ts';
 import type { SpanPayload } from './domain/traces/span.ts';
+import { createOneATurn } from './runtime/one-a-turn.ts';
 import { createThreadPool, ownMemory } from './runtime/thread-pool.ts';
-import { declaredSize, packExport, payloadAt, withoutSpans } from './trace-packing.ts';
+import { createWaitingRoom } from './runtime/waiting-room.ts';
+import { declaredSize, openedSize, packExport, payloadAt, withoutSpans } from './trace-packing.ts';
 
 /** What a thread is asked. */
 export type PackingTask =
@@ -25,13 +27,15 @@ export interface PackedMessage extends PackedText, Pick<PackedExport, 'body'> {}
 /** Up to this size reading one takes some milliseconds, and is no reason to hold a place while others come. */
 const PLACELESS_BYTES = 524_288;
 const MOST_THREADS = 4;
-/** Most that may wait for a thread, in bytes as they were sent and in exports. */
-const MOST_WAITING_BYTES = 64 << 20;
-const MOST_WAITING = 256;
+/** Most that may wait to be read, in exports and in bytes as they were sent. */
+const ROOM = { waiting: 256, bytes: 64 << 20 };
 /** What one thread may hold: an export that is worse costs that thread, and nobody else. */
 const THREAD_HEAP_MIB = 512;
 
-/** Reads exports and opens what is kept of them: small ones here, others on threads, as many as there are cores. */
+/**
+ * Reads exports and opens what is kept of them: small ones at once, those up to the size that is set here as well but in
+ * turns of their own, others on threads, as many as there are cores.
+ */
 export interface TracePacker extends ExportPacker, BodyReader {
   /** Ends the threads. */
   close(): Promise<void>;
@@ -51,13 +55,15 @@ export function createTracePacker({
   /** Most bytes of a body that is read here. */
   readonly offloadBytes: number;
 }): TracePacker {
+  const room = createWaitingRoom(ROOM);
+  const here = createOneATurn(room);
   const pool = createThreadPool<PackingTask>({
     module: new URL('./trace-packing-worker.ts', import.meta.url),
     workerData: limits,
     // The main thread has a core of its own where there are several.
     threads: Math.min(Math.max(availableParallelism() - 1, 1), MOST_THREADS),
     heapMiB: THREAD_HEAP_MIB,
-    most: { waiting: MOST_WAITING, bytes: MOST_WAITING_BYTES },
+    room,
     errorFrom: (failure) => errorFrom(failure as PackingFailure),
   });
   return {
@@ -65,10 +71,13 @@ export function createTracePacker({
       const done = unpacking.take();
       try {
         const size = declaredSize(sent);
+        const atOnce = size <= DEFAULT_OFFLOAD_BYTES;
+        if (!atOnce && size <= PLACELESS_BYTES) done();
         if (size <= offloadBytes) {
-          const packed = packSmall(sent, limits, offloadBytes);
+          const work = (): PackedExport | null => packSmall(sent, limits, offloadBytes);
+          const packed = atOnce ? work() : await here.run(work, sent.bytes.length);
           if (packed !== null) return packed;
-        } else if (size <= PLACELESS_BYTES) done();
+        }
         const task = { kind: 'pack', sent } as const;
         const packed = await pool.run<PackedMessage>(task, sent.bytes.length, ownMemory(sent.bytes));
         return { body: packed.body, ...packedOfText(packed) };
@@ -77,11 +86,11 @@ export function createTracePacker({
       }
     },
     async payload(body, at, owner): Promise<SpanPayload> {
-      if (body.bytes.length <= offloadBytes) return payloadAt(body, at, owner, limits.valueBytes);
+      if (openedSize(body) <= offloadBytes) return payloadAt(body, at, owner, limits.valueBytes);
       return pool.run({ kind: 'payload', body, at, owner }, body.bytes.length);
     },
     async without(body, traceIds): Promise<ExportBody> {
-      if (body.bytes.length <= offloadBytes) return withoutSpans(body, traceIds);
+      if (openedSize(body) <= offloadBytes) return withoutSpans(body, traceIds);
       return pool.run({ kind: 'without', body, traceIds }, body.bytes.length);
     },
     close: () => pool.close(),

@@ -9,6 +9,7 @@ import { type CallUsage, callUsageOf } from './domain/traces/call-usage.ts';
 import { callsAbove } from './domain/traces/estimates.ts';
 import { readHead, readPayload } from './domain/traces/read-span.ts';
 import type { SpanHead, SpanPayload } from './domain/traces/span.ts';
+import { SpanPlaces } from './domain/traces/span-places.ts';
 import { type KeptSpan, rowsOfTraces } from './domain/traces/span-rows.ts';
 import { tallyOf } from './domain/traces/trace.ts';
 import { blankSpans } from './wire/otlp/blank-spans.ts';
@@ -22,12 +23,17 @@ const MOST_CHUNK_BYTES = 1_048_576;
 const SPARE_BYTES = 1;
 /** Bodies that come plain shrink to a third at this level in the time gzip needs to be opened. */
 const ZSTD_LEVEL = 1;
+const ZSTD_SHRINKS_BY = 3;
 
 /** What a body declares to be once inflated; gzip ends in it. A sender may say what it likes. */
-export function declaredSize({ bytes, contentEncoding }: SentExport): number {
+export function declaredSize({ bytes, contentEncoding }: Omit<SentExport, 'contentType'>): number {
   if (compressionOf(contentEncoding) === null) return bytes.length;
   return bytes.length < 4 ? 0 : new DataView(bytes.buffer, bytes.byteOffset).getUint32(bytes.length - 4, true);
 }
+
+/** Bytes of a body that was packed before, once it is open; about, where it is we who shrank it. */
+export const openedSize = ({ compression, bytes }: ExportBody): number =>
+  compression === 'gzip' ? declaredSize({ bytes, contentEncoding: 'gzip' }) : bytes.length * ZSTD_SHRINKS_BY;
 
 /** Reads an export and makes it ready to be stored. Throws InvalidInput and TooLarge. */
 export function packExport(sent: SentExport, limits: OtlpLimits): PackedExport {
@@ -98,8 +104,8 @@ const deflate = (bytes: Uint8Array): Uint8Array =>
 /** What is read of one trace. */
 interface Read {
   readonly traceId: string;
-  /** Where each span stands in the lists, by its id. */
-  readonly places: Map<string, number>;
+  /** Where each span stands in the lists. */
+  readonly places: SpanPlaces;
   readonly heads: SpanHead[];
   readonly kept: KeptSpan[];
   readonly usages: (CallUsage | null)[];
@@ -110,11 +116,10 @@ function tracesOf(sent: Parameters<typeof visitExport>[0]): Pick<PackedExport, '
   const traces = new Map<string, Read>();
   let own: Read | null = null;
   visitExport(sent, (span, at) => {
-    // Spans of one trace come together. To find a text in a map, V8 enters it into a table of its own first.
+    // Spans of one trace come together: their id is looked for once.
     if (own?.traceId !== span.traceId) own = traceOf(traces, span.traceId);
     const { places, heads, kept, usages } = own;
-    if (places.has(span.spanId)) return;
-    places.set(span.spanId, heads.length);
+    if (!places.add(span.spanId)) return;
     const head = readHead(span, sent.limits.valueBytes);
     heads.push(head);
     kept.push({ head, payload: { kind: 'body', at } });
@@ -129,8 +134,13 @@ function tracesOf(sent: Parameters<typeof visitExport>[0]): Pick<PackedExport, '
       const [head, end] = [heads[place], ends[place]];
       if (usage !== null && head !== undefined && end !== undefined) calls.push({ trace, place, end, head, usage });
     }
-    const spanIds = heads.map(({ spanId }) => spanId);
-    return { traceId, tally: tallyOf(heads), spanIds, rows, callsAbove: placesAbove(heads, places, usages) };
+    return {
+      traceId,
+      tally: tallyOf(heads),
+      spanIds: places.ids,
+      rows,
+      callsAbove: placesAbove(heads, places, usages),
+    };
   });
   return { traces: packed, calls: packedCalls(calls) };
 }
@@ -138,7 +148,7 @@ function tracesOf(sent: Parameters<typeof visitExport>[0]): Pick<PackedExport, '
 function traceOf(traces: Map<string, Read>, traceId: string): Read {
   const known = traces.get(traceId);
   if (known !== undefined) return known;
-  const fresh: Read = { traceId, places: new Map(), heads: [], kept: [], usages: [] };
+  const fresh: Read = { traceId, places: new SpanPlaces(), heads: [], kept: [], usages: [] };
   traces.set(traceId, fresh);
   return fresh;
 }
@@ -146,12 +156,13 @@ function traceOf(traces: Map<string, Read>, traceId: string): Read {
 /** See `PackedTrace.callsAbove`. */
 function placesAbove(
   heads: readonly SpanHead[],
-  places: ReadonlyMap<string, number>,
+  places: SpanPlaces,
   usages: readonly (CallUsage | null)[],
 ): readonly number[] {
-  const calls = new Set(heads.flatMap(({ spanId }, place) => (usages[place] ? spanId : [])));
-  // One alone has none above it.
-  if (calls.size < 2) return [];
-  const above = callsAbove(heads, calls);
-  return [...above].flatMap(([call, teller]) => [places.get(call) ?? -1, places.get(teller) ?? -1]);
+  const isCall = (place: number): boolean => (usages[place] ?? null) !== null;
+  // Nearly always calls are what is lowest in a trace.
+  const hasAnyBelow = heads.some(({ parentSpanId }) => parentSpanId !== null && isCall(places.find(parentSpanId)));
+  if (!hasAnyBelow) return [];
+  const above = callsAbove(heads, new Set(places.ids.filter((_, place) => isCall(place))));
+  return [...above].flatMap(([call, teller]) => [places.find(call), places.find(teller)]);
 }

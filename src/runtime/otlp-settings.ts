@@ -1,7 +1,9 @@
+import { availableParallelism } from 'node:os';
 import {
   DEFAULT_CONCURRENT_INGESTS,
   DEFAULT_OFFLOAD_BYTES,
   DEFAULT_OTLP_LIMITS,
+  ONE_CORE_OFFLOAD_BYTES,
   type OtlpLimits,
 } from '../domain/traces/otlp-limits.ts';
 import type { ConfigFault } from './config-file.ts';
@@ -34,8 +36,16 @@ const LIMIT_VARIABLES: Readonly<Record<keyof OtlpLimits, string>> = {
 /** Deeper nesting than this the parsers do not take, whatever is set. */
 const MOST_DEPTH = 100;
 
-/** Reads `OTLP_MAX_…` and `OTLP_OFFLOAD_DECODE_BYTES`. A value that is no whole number from 1 on is told to `fault`. */
-export function readOtlp(env: NodeJS.ProcessEnv, fault: (fault: ConfigFault) => void): OtlpSettings {
+/**
+ * Reads `OTLP_MAX_…` and `OTLP_OFFLOAD_DECODE_BYTES`. A value that is no whole number from 1 on is told to `fault`. `cores` is
+ * how many threads of this process run at once.
+ */
+export function readOtlp(
+  env: NodeJS.ProcessEnv,
+  fault: (fault: ConfigFault) => void,
+  cores = availableParallelism(),
+): OtlpSettings {
+  const offloadBytes = cores === 1 ? ONE_CORE_OFFLOAD_BYTES : DEFAULT_OFFLOAD_BYTES;
   const countOf = (name: string, otherwise: number, most = MOST): number =>
     countIn(env, name, { otherwise, most, fault });
   const limits: Record<keyof OtlpLimits, number> = { ...DEFAULT_OTLP_LIMITS };
@@ -44,6 +54,6 @@ export function readOtlp(env: NodeJS.ProcessEnv, fault: (fault: ConfigFault) => 
   return {
     limits,
     concurrentIngests: countOf('OTLP_MAX_CONCURRENT_INGESTS', DEFAULT_CONCURRENT_INGESTS),
-    offloadBytes: countOf('OTLP_OFFLOAD_DECODE_BYTES', DEFAULT_OFFLOAD_BYTES),
+    offloadBytes: countOf('OTLP_OFFLOAD_DECODE_BYTES', offloadBytes),
   };
 }

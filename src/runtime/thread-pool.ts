@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { Unavailable } from '../domain/errors.ts';
+import type { WaitingRoom } from './waiting-room.ts';
 
 /** Threads that do one task after the other, each. */
 export interface ThreadPool<Task> {
@@ -15,8 +16,8 @@ export interface ThreadPool<Task> {
 
 interface Job<Task> {
   readonly task: Task;
-  readonly bytes: number;
   readonly given: ArrayBuffer[];
+  readonly leave: () => void;
   readonly resolve: (result: never) => void;
   readonly reject: (error: Error) => void;
 }
@@ -44,21 +45,20 @@ export function createThreadPool<Task>({
   workerData,
   threads: mostThreads,
   heapMiB,
-  most,
+  room,
   errorFrom,
 }: {
   readonly module: URL;
   readonly workerData: unknown;
   readonly threads: number;
   readonly heapMiB: number;
-  /** Tasks that may wait or be done at once, and their bytes. One larger than all is taken when nothing else is. */
-  readonly most: { readonly waiting: number; readonly bytes: number };
+  /** Bounds the tasks that wait or are done, and their bytes. */
+  readonly room: WaitingRoom;
   /** The error that the module said, in its own words. */
   readonly errorFrom: (failure: unknown) => Error;
 }): ThreadPool<Task> {
   const threads = new Set<Thread<Task>>();
   const queue: Job<Task>[] = [];
-  let held = { jobs: 0, bytes: 0 };
   let closed = false;
 
   function settle(thread: Thread<Task>, by: (job: Job<Task>) => void): void {
@@ -66,7 +66,7 @@ export function createThreadPool<Task>({
     if (job === undefined) return;
     // A process with nothing else to do may end.
     if (thread.jobs.length === 0) thread.worker.unref();
-    held = { jobs: held.jobs - 1, bytes: held.bytes - job.bytes };
+    job.leave();
     by(job);
   }
 
@@ -116,18 +116,18 @@ export function createThreadPool<Task>({
   }
 
   function refuseWaiting(): void {
-    for (const { reject } of queue.splice(0)) reject(new Unavailable('The process is ending.'));
+    for (const { leave, reject } of queue.splice(0)) {
+      leave();
+      reject(new Unavailable('The process is ending.'));
+    }
   }
 
   return {
-    run(task, bytes, given = []) {
-      if (closed) return Promise.reject(new Unavailable('The process is ending.'));
-      const full = held.jobs >= most.waiting || held.bytes + bytes > most.bytes;
-      if (held.jobs > 0 && full)
-        return Promise.reject(new Unavailable('Too much is waiting to be read. Try again shortly.'));
-      held = { jobs: held.jobs + 1, bytes: held.bytes + bytes };
+    async run(task, bytes, given = []) {
+      if (closed) throw new Unavailable('The process is ending.');
+      const leave = room.enter(bytes);
       return new Promise((resolve, reject) => {
-        queue.push({ task, bytes, given, resolve, reject });
+        queue.push({ task, given, leave, resolve, reject });
         next();
       });
     },

@@ -89,11 +89,12 @@ export function countedCalls(spans: readonly CallCount[]): CallCounts {
 
 /** The model calls that only tell what one of these calls below them tells. */
 function tellingAgain(spans: readonly CallLink[], isCall: (span: CallLink) => boolean): ReadonlySet<string> {
+  const told = new Set<string>();
+  const calls = spans.filter((span) => isCall(span) && parentOf(span) !== null);
+  if (calls.length === 0) return told;
   const byOwnId = new Map(spans.map((span) => [span.spanId, span]));
   const above = new Set<string>();
-  const told = new Set<string>();
-  for (const call of spans) {
-    if (!isCall(call)) continue;
+  for (const call of calls) {
     // Once a step is known to be above a call, so is all that is above it.
     let step = stepAbove(call, byOwnId);
     while (step !== undefined && !above.has(step.spanId)) {

@@ -42,3 +42,9 @@ export const DEFAULT_CONCURRENT_INGESTS = 2;
 
 /** Up to this size once inflated, the way to another thread and back costs as much as reading an export. */
 export const DEFAULT_OFFLOAD_BYTES = 32_768;
+
+/**
+ * The same where there is one core: another thread takes nothing off it, and costs the way there and back. Reading so much
+ * takes some milliseconds, which is as long as the kernel would let that thread run in a row.
+ */
+export const ONE_CORE_OFFLOAD_BYTES = 524_288;

@@ -108,16 +108,21 @@ export interface EndedRows {
 /** Rows of several traces in one piece of memory, one behind the other. */
 export function rowsOfTraces(traces: readonly (readonly KeptSpan[])[]): readonly EndedRows[] {
   const rowsOfEach = traces.map((spans) => spans.map(rowText));
-  const texts = rowsOfEach.map((rows) => `[${rows.join(NEXT_ROW)}]`);
-  const text = texts.join('');
-  const bytes = encoder.encode(text);
+  // Joined once and not trace by trace: a text that is part of another is copied again.
+  const text = rowsOfEach.flatMap((rows) => [
+    '[',
+    ...rows.flatMap((row, at) => (at === 0 ? row : [NEXT_ROW, row])),
+    ']',
+  ]);
+  const bytes = encoder.encode(text.join(''));
+  const characters = text.reduce((total, part) => total + part.length, 0);
   const lengthOf = (part: string): number =>
-    bytes.length === text.length ? part.length : Buffer.byteLength(part, 'utf8');
+    bytes.length === characters ? part.length : Buffer.byteLength(part, 'utf8');
   let at = 0;
-  return rowsOfEach.map((rows, place) => {
-    let end = 0;
-    const ends = rows.map((row) => (end += lengthOf(row) + NEXT_ROW.length) - NEXT_ROW.length);
-    const own = bytes.subarray(at, (at += lengthOf(texts[place] ?? '')));
+  return rowsOfEach.map((rows) => {
+    let end = 1 - NEXT_ROW.length;
+    const ends = rows.map((row) => (end += NEXT_ROW.length + lengthOf(row)) - 1);
+    const own = bytes.subarray(at, (at += Math.max(end, 1) + 1));
     return { rows: own as Uint8Array as SpanRows, ends };
   });
 }

@@ -93,11 +93,14 @@ export interface TraceWindow {
 
 export const TRACE_PAGE_SIZE = 50;
 
-function distinctSorted(known: readonly string[], more: readonly string[]): readonly string[] {
-  const names = new Set(known);
-  for (const name of more) if (name !== '') names.add(name);
+/** The names that say something, in an order of their own. */
+function sorted(names: Set<string>): readonly string[] {
+  names.delete('');
   return names.size < 2 ? [...names] : [...names].toSorted();
 }
+
+const distinctSorted = (known: readonly string[], more: readonly string[]): readonly string[] =>
+  sorted(new Set([...known, ...more]));
 
 /** What spans of one trace make of its summary. Tallies of different spans add up, in any order. */
 export interface TraceTally extends Pick<
@@ -194,32 +197,49 @@ function shownOf(spans: readonly SpanHead[]): Preview | null {
 
 /** The tally of at least one span. */
 export function tallyOf(spans: readonly SpanHead[]): TraceTally {
-  const roots = spans.filter(({ parentSpanId }) => parentSpanId === null);
-  const startNs = spans.map((span) => span.startNs).reduce(least);
-  const count = (wanted: (span: SpanHead) => boolean): number => spans.filter(wanted).length;
-  const distinct = (names: readonly string[]): readonly string[] => distinctSorted([], names);
+  const roots: SpanHead[] = [];
+  const [agents, models, frameworks] = [new Set<string>(), new Set<string>(), new Set<string>()];
+  const counts = { agentInvocations: 0, toolCalls: 0, errorCount: 0 };
+  let first: Sent = { startNs: spans[0]?.startNs ?? 0n, service: '' };
+  let endNs = spans[0]?.endNs ?? 0n;
+  let charged: Usd | null = null;
+  let chargedCalls = 0;
+  // Once through all of them: this is done with every span that comes in.
+  for (const span of spans) {
+    if (span.parentSpanId === null) roots.push(span);
+    agents.add(span.agent);
+    models.add(span.model ?? '');
+    frameworks.add(span.framework);
+    if (span.type === 'agent') counts.agentInvocations += 1;
+    else if (span.type === 'tool') counts.toolCalls += 1;
+    if (span.status === 'error') counts.errorCount += 1;
+    if (span.startNs <= first.startNs) first = { startNs: span.startNs, service: firstService(first, span) };
+    endNs = most(endNs, span.endNs);
+    if (span.cost === null) continue;
+    charged = sumOf(charged, span.cost);
+    chargedCalls += 1;
+  }
   const calls = countedCalls(spans);
   const counted = countedEstimates(spans);
   const estimate = sumOfEstimates(counted.values());
-  const charged = spans.reduce<Usd | null>((total, { cost }) => sumOf(total, cost), null);
   return {
     root: roots.map(rootOf).reduce<Root | null>(firstRoot, null),
-    service: distinct(spans.map((span) => (span.startNs === startNs ? span.service : '')))[0] ?? '',
+    service: first.service,
     shown: shownOf(roots) ?? shownOf(spans),
-    startNs,
-    endNs: spans.map(({ endNs }) => endNs).reduce(most),
+    startNs: first.startNs,
+    endNs,
     spanCount: spans.length,
-    agentNames: distinct(spans.map(({ agent }) => agent)),
-    agentInvocations: count(({ type }) => type === 'agent'),
+    agentNames: sorted(agents),
+    agentInvocations: counts.agentInvocations,
     llmCalls: calls.llmCalls,
-    toolCalls: count(({ type }) => type === 'tool'),
-    errorCount: count(({ status }) => status === 'error'),
+    toolCalls: counts.toolCalls,
+    errorCount: counts.errorCount,
     inputTokens: calls.inputTokens,
     outputTokens: calls.outputTokens,
-    models: distinct(spans.map(({ model }) => model ?? '')),
-    frameworks: distinct(spans.map(({ framework }) => framework)),
+    models: sorted(models),
+    frameworks: sorted(frameworks),
     spend: sumOf(charged, estimate),
-    pricedCalls: count(({ cost }) => cost !== null) + counted.size,
+    pricedCalls: chargedCalls + counted.size,
     estimate,
     estimatedCalls: counted.size,
     gatewayCalls: calls.gatewayCalls,

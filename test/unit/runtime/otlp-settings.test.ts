@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { ConfigFault } from '../../../src/runtime/config-file.ts';
 import { readOtlp } from '../../../src/runtime/otlp-settings.ts';
 
-function read(env: Record<string, string>) {
+function read(env: Record<string, string>, cores = 2) {
   const faults: ConfigFault[] = [];
-  return { settings: readOtlp(env, (fault) => faults.push(fault)), faults };
+  return { settings: readOtlp(env, (fault) => faults.push(fault), cores), faults };
 }
 
 describe('what exports may ask', () => {
@@ -26,6 +26,12 @@ describe('what exports may ask', () => {
     };
     expect(read({})).toEqual({ settings: defaults, faults: [] });
     expect(read({ OTLP_MAX_SPANS: '' })).toEqual({ settings: defaults, faults: [] });
+  });
+
+  it('reads larger exports without a thread where that would have no core of its own', () => {
+    const offloadBytes = (env: Record<string, string>, cores: number): number => read(env, cores).settings.offloadBytes;
+    expect([1, 2, 8].map((cores) => offloadBytes({}, cores))).toEqual([524_288, 32_768, 32_768]);
+    expect(offloadBytes({ OTLP_OFFLOAD_DECODE_BYTES: '11' }, 1)).toBe(11);
   });
 
   it('is set by a variable each', () => {

@@ -1,6 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { Unavailable } from '../../../src/domain/errors.ts';
 import { createThreadPool, ownMemory, type ThreadPool } from '../../../src/runtime/thread-pool.ts';
+import { createWaitingRoom } from '../../../src/runtime/waiting-room.ts';
 
 interface Task {
   readonly kind: 'say' | 'fail' | 'die' | 'hold';
@@ -16,7 +17,7 @@ function open(threads: number, most = { waiting: 10, bytes: 100 }): ThreadPool<T
     workerData: null,
     threads,
     heapMiB: 64,
-    most,
+    room: createWaitingRoom(most),
     errorFrom: (failure) => new TypeError(String(failure)),
   });
   return pool;

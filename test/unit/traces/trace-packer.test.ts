@@ -1,8 +1,14 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { InvalidInput, TooLarge, Unavailable } from '../../../src/domain/errors.ts';
 import { createSlots } from '../../../src/domain/slots.ts';
-import { DEFAULT_OFFLOAD_BYTES, DEFAULT_OTLP_LIMITS } from '../../../src/domain/traces/otlp-limits.ts';
+import {
+  DEFAULT_OFFLOAD_BYTES,
+  DEFAULT_OTLP_LIMITS,
+  ONE_CORE_OFFLOAD_BYTES,
+} from '../../../src/domain/traces/otlp-limits.ts';
 import { spansOfRows } from '../../../src/domain/traces/span-rows.ts';
 import { createTracePacker } from '../../../src/trace-packer.ts';
 import { packExport } from '../../../src/trace-packing.ts';
@@ -13,7 +19,8 @@ const OWNER = { teamId: 't', keyHash: 'k' };
 const LIMITS = { ...DEFAULT_OTLP_LIMITS, bodyBytes: 1 << 20 };
 const unpacking = createSlots(1, 'exports are being unpacked');
 const packer = createTracePacker({ limits: LIMITS, unpacking, offloadBytes: DEFAULT_OFFLOAD_BYTES });
-afterAll(() => packer.close());
+const onOneCore = createTracePacker({ limits: LIMITS, unpacking, offloadBytes: ONE_CORE_OFFLOAD_BYTES });
+afterAll(() => Promise.all([packer.close(), onOneCore.close()]));
 
 /** The bytes of an export of so many spans, the last of another trace, each with a text of so many bytes. */
 const anExport = (spans: number, bytes: number): Uint8Array =>
@@ -44,14 +51,15 @@ const protobuf = (bytes: Uint8Array, contentEncoding?: string) => ({
 });
 
 describe.each([
-  ['here', 2, 10],
-  ['on a thread', 200, 1_000],
-])('an export that is read %s', (_where, spans, bytes) => {
+  ['at once', packer, 2, 10],
+  ['in a turn of its own', onOneCore, 200, 1_000],
+  ['on a thread', packer, 200, 1_000],
+])('an export that is read %s', (_where, { pack, payload, without }, spans, bytes) => {
   const plain = anExport(spans, bytes);
 
   it('comes out the same, gzipped or not, with the sender’s own gzip kept', async () => {
     const gzipped = new Uint8Array(gzipSync(plain));
-    const [one, other] = [await packer.pack(protobuf(gzipped, 'gzip')), await packer.pack(protobuf(plain))];
+    const [one, other] = [await pack(protobuf(gzipped, 'gzip')), await pack(protobuf(plain))];
     expect(one.body).toEqual({ format: 'protobuf', compression: 'gzip', bytes: gzipped });
     expect(other.body.compression).toBe('zstd');
     expect([one.traces, one.calls]).toEqual([other.traces, other.calls]);
@@ -60,18 +68,18 @@ describe.each([
   });
 
   it('gives payloads back by their places, and without others when these are gone', async () => {
-    const { body } = await packer.pack(protobuf(gzipSync(plain), 'gzip'));
-    const [first, last] = [await packer.payload(body, 0, OWNER), await packer.payload(body, spans - 1, OWNER)];
+    const { body } = await pack(protobuf(gzipSync(plain), 'gzip'));
+    const [first, last] = [await payload(body, 0, OWNER), await payload(body, spans - 1, OWNER)];
     expect(first.input).toBe('x'.repeat(bytes));
-    const rest = await packer.without(body, ['01'.repeat(16)]);
-    expect(await packer.payload(rest, spans - 1, OWNER)).toEqual(last);
+    const rest = await without(body, ['01'.repeat(16)]);
+    expect(await payload(rest, spans - 1, OWNER)).toEqual(last);
     expect(rest.bytes.length).toBeLessThan(1_000);
   });
 
   it('is refused with the error it deserves', async () => {
-    await expect(packer.pack(protobuf(plain.slice(0, -1)))).rejects.toThrow(InvalidInput);
-    await expect(packer.pack(protobuf(plain, 'gzip'))).rejects.toThrow(new InvalidInput('The body is not valid gzip.'));
-    await expect(packer.pack(protobuf(plain, 'br'))).rejects.toThrow(InvalidInput);
+    await expect(pack(protobuf(plain.slice(0, -1)))).rejects.toThrow(InvalidInput);
+    await expect(pack(protobuf(plain, 'gzip'))).rejects.toThrow(new InvalidInput('The body is not valid gzip.'));
+    await expect(pack(protobuf(plain, 'br'))).rejects.toThrow(InvalidInput);
   });
 });
 
@@ -99,6 +107,33 @@ it('reads an export here up to the size that is set, and a larger one on a threa
   // The memory of what another thread reads has moved there.
   expect([small.bytes.length > 0, large.bytes.length]).toEqual([true, 0]);
   await bounded.close();
+});
+
+it('lets whoever else is served go between two exports that are read here', async () => {
+  const plain = anExport(200, 1_000);
+  const order: string[] = [];
+  const reads = Array.from({ length: 3 }, async (_, at) => {
+    await onOneCore.pack(protobuf(plain));
+    order.push(`export ${at}`);
+  });
+  const others = (async () => {
+    for (let turn = 0; turn < 3; turn += 1) {
+      await nextTurn();
+      order.push('another');
+    }
+  })();
+  await Promise.all([...reads, others]);
+  expect(order.join()).toMatch(/^(?:export \d,another,?|another,export \d,?){3}$/);
+});
+
+it('opens what is kept on a thread where it is larger than may be read here', async () => {
+  const plain = anExport(200, 5_000);
+  const { body } = await onOneCore.pack(protobuf(gzipSync(plain), 'gzip'));
+  // A thousandth of what it is once open.
+  expect(body.bytes.length).toBeLessThan(DEFAULT_OFFLOAD_BYTES);
+  const opened = vi.spyOn(Worker.prototype, 'postMessage');
+  expect((await onOneCore.payload(body, 0, OWNER)).input).toBe('x'.repeat(5_000));
+  expect(opened).toHaveBeenCalledOnce();
 });
 
 it('takes nothing while large exports hold every place, and gives each place back', async () => {
