@@ -31,9 +31,14 @@ export function declaredSize({ bytes, contentEncoding }: Omit<SentExport, 'conte
   return bytes.length < 4 ? 0 : new DataView(bytes.buffer, bytes.byteOffset).getUint32(bytes.length - 4, true);
 }
 
-/** Bytes of a body that was packed before, once it is open; about, where it is we who shrank it. */
+/**
+ * Bytes of a body that was packed before, once it is open: about, where it is we who shrank it, and no less than it has now,
+ * because gzip in several parts declares the last of them.
+ */
 export const openedSize = ({ compression, bytes }: ExportBody): number =>
-  compression === 'gzip' ? declaredSize({ bytes, contentEncoding: 'gzip' }) : bytes.length * ZSTD_SHRINKS_BY;
+  compression === 'gzip'
+    ? Math.max(bytes.length, declaredSize({ bytes, contentEncoding: 'gzip' }))
+    : bytes.length * ZSTD_SHRINKS_BY;
 
 /** Reads an export and makes it ready to be stored. Throws InvalidInput and TooLarge. */
 export function packExport(sent: SentExport, limits: OtlpLimits): PackedExport {

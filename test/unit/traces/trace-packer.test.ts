@@ -136,6 +136,15 @@ it('opens what is kept on a thread where it is larger than may be read here', as
   expect(opened).toHaveBeenCalledOnce();
 });
 
+it('opens gzip in several parts on a thread where it is large, whatever the last part declares', async () => {
+  const plain = anExport(2, 40_000);
+  const parts = [gzipSync(plain.subarray(0, -10), { level: 0 }), gzipSync(plain.subarray(-10))];
+  const { body } = await packer.pack(protobuf(Buffer.concat(parts), 'gzip'));
+  const opened = vi.spyOn(Worker.prototype, 'postMessage').mockClear();
+  expect((await packer.payload(body, 0, OWNER)).input).toBe('x'.repeat(40_000));
+  expect(opened).toHaveBeenCalledOnce();
+});
+
 it('takes nothing while large exports hold every place, and gives each place back', async () => {
   const large = anExport(600, 1_000);
   const reading = packer.pack(protobuf(large));
