@@ -16,6 +16,7 @@ export interface ThreadPool<Task> {
 
 interface Job<Task> {
   readonly task: Task;
+  readonly bytes: number;
   readonly given: ArrayBuffer[];
   readonly leave: () => void;
   readonly resolve: (result: never) => void;
@@ -31,13 +32,21 @@ interface Thread<Task> {
   readonly jobs: Job<Task>[];
 }
 
-/** A thread that has the next task beside the one it does need not wait for us in between. */
-const MOST_GIVEN = 2;
+/**
+ * A thread that has its next tasks at hand need not wait for us in between: we may be busy for as long as it takes to do
+ * several of them.
+ */
+const MOST_GIVEN = 4;
+/** What they may weigh together: behind a large one, small ones would wait while another thread becomes free. */
+const MOST_GIVEN_BYTES = 1 << 20;
 
 /** The memory of some bytes, to be given away; nothing where it holds more than these, or other threads share it. */
 export function ownMemory({ buffer, byteLength }: Uint8Array): ArrayBuffer[] {
   return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : [];
 }
+
+const hasRoom = (jobs: readonly { readonly bytes: number }[], more: number): boolean =>
+  jobs.length < MOST_GIVEN && jobs.reduce((total, { bytes }) => total + bytes, more) <= MOST_GIVEN_BYTES;
 
 /** Starts no thread before there is work for it. A thread that ends is replaced by the next task. */
 export function createThreadPool<Task>({
@@ -95,19 +104,19 @@ export function createThreadPool<Task>({
     return thread;
   }
 
-  /** One that does nothing, else a new one, else one that has one task only. */
-  function nextThread(): Thread<Task> | undefined {
-    const idle = [...threads].find(({ jobs }) => jobs.length === 0);
-    if (idle !== undefined) return idle;
-    if (threads.size < mostThreads) return start();
-    return [...threads].find(({ jobs }) => jobs.length < MOST_GIVEN);
+  /** One that does nothing, else a new one, else of those that have room beside what they do the one with least to do. */
+  function nextThread(bytes: number): Thread<Task> | undefined {
+    const withRoom = [...threads].filter(({ jobs }) => jobs.length === 0 || hasRoom(jobs, bytes));
+    const [freest] = withRoom.toSorted((left, right) => left.jobs.length - right.jobs.length);
+    return threads.size < mostThreads && freest?.jobs.length !== 0 ? start() : freest;
   }
 
   function next(): void {
-    if (queue.length === 0) return;
-    const thread = nextThread();
-    const job = thread === undefined ? undefined : queue.shift();
-    if (thread === undefined || job === undefined) return;
+    const [job] = queue;
+    if (job === undefined) return;
+    const thread = nextThread(job.bytes);
+    if (thread === undefined) return;
+    queue.shift();
     thread.jobs.push(job);
     thread.worker.ref();
     // Behind another its memory is copied: when the thread dies of that one, this one is to be done all the same.
@@ -127,7 +136,7 @@ export function createThreadPool<Task>({
       if (closed) throw new Unavailable('The process is ending.');
       const leave = room.enter(bytes);
       return new Promise((resolve, reject) => {
-        queue.push({ task, given, leave, resolve, reject });
+        queue.push({ task, bytes, given, leave, resolve, reject });
         next();
       });
     },

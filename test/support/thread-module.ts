@@ -1,8 +1,20 @@
-import { parentPort } from 'node:worker_threads';
+import { parentPort, receiveMessageOnPort } from 'node:worker_threads';
 
-// A thread that does what it is told: answers, fails, dies, or waits for the next message.
+export interface Told {
+  readonly kind: 'say' | 'fail' | 'die' | 'hold' | 'tell what waits';
+  readonly text: string;
+}
 
-parentPort?.on('message', (task: { readonly kind: 'say' | 'fail' | 'die' | 'hold'; readonly text: string }) => {
+// A thread that does what it is told: answers, fails, dies, waits for the next message, or tells what it has at hand
+// beside this and forgets it.
+
+function textsAtHand(): readonly string[] {
+  const next: { readonly message: Told } | undefined =
+    parentPort === null ? undefined : receiveMessageOnPort(parentPort);
+  return next === undefined ? [] : [next.message.text, ...textsAtHand()];
+}
+
+parentPort?.on('message', (task: Told) => {
   switch (task.kind) {
     case 'say':
       parentPort?.postMessage({ result: task.text });
@@ -12,6 +24,9 @@ parentPort?.on('message', (task: { readonly kind: 'say' | 'fail' | 'die' | 'hold
       break;
     case 'die':
       throw new Error(task.text);
+    case 'tell what waits':
+      parentPort?.postMessage({ result: textsAtHand() });
+      break;
     case 'hold':
   }
 });

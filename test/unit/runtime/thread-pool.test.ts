@@ -2,17 +2,13 @@ import { afterEach, expect, it } from 'vitest';
 import { Unavailable } from '../../../src/domain/errors.ts';
 import { createThreadPool, ownMemory, type ThreadPool } from '../../../src/runtime/thread-pool.ts';
 import { createWaitingRoom } from '../../../src/runtime/waiting-room.ts';
+import type { Told } from '../../support/thread-module.ts';
 
-interface Task {
-  readonly kind: 'say' | 'fail' | 'die' | 'hold';
-  readonly text: string;
-}
-
-let pool: ThreadPool<Task>;
+let pool: ThreadPool<Told>;
 afterEach(() => pool.close());
 
-function open(threads: number, most = { waiting: 10, bytes: 100 }): ThreadPool<Task> {
-  pool = createThreadPool<Task>({
+function open(threads: number, most = { waiting: 10, bytes: 100 }): ThreadPool<Told> {
+  pool = createThreadPool<Told>({
     module: new URL('../../support/thread-module.ts', import.meta.url),
     workerData: null,
     threads,
@@ -23,7 +19,7 @@ function open(threads: number, most = { waiting: 10, bytes: 100 }): ThreadPool<T
   return pool;
 }
 
-const say = (text: string): Task => ({ kind: 'say', text });
+const say = (text: string): Told => ({ kind: 'say', text });
 
 it('gives every caller its own answer, however many threads there are', async () => {
   const { run } = open(2);
@@ -54,6 +50,32 @@ it('does again what a thread had at hand when it died of another, memory and all
   const next = run(say('next'), 3, ownMemory(bytes));
   await expect(died).rejects.toThrow(Unavailable);
   expect(await next).toBe('next');
+});
+
+/** Runs tasks of these weights; gives what the only thread had at hand behind the first, which is read off there. */
+async function atHandBehind(first: number, weights: readonly number[]): Promise<readonly string[]> {
+  const { run, close } = open(1, { waiting: 20, bytes: 64 << 20 });
+  const told = run<readonly string[]>({ kind: 'tell what waits', text: '' }, first);
+  const others = Promise.allSettled(weights.map((bytes, at) => run(say(String(at)), bytes)));
+  const texts = await told;
+  await close();
+  await others;
+  return texts;
+}
+
+it('gives a thread its next tasks before it asks, as many as weigh little together', async () => {
+  expect(await atHandBehind(1, [1, 1, 1, 1, 1, 1])).toEqual(['0', '1', '2']);
+  expect(await atHandBehind(400_000, [400_000, 400_000, 1])).toEqual(['0']);
+  expect(await atHandBehind(1 << 20, [1])).toEqual([]);
+});
+
+it('has nobody wait behind a large task while another thread becomes free', async () => {
+  const { run } = open(2, { waiting: 20, bytes: 64 << 20 });
+  const held = run({ kind: 'hold', text: '' }, 2 << 20).catch((error: unknown) => error);
+  const texts = ['a', 'b', 'c', 'd', 'e', 'f'];
+  expect(await Promise.all(texts.map((text) => run<string>(say(text), 1)))).toEqual(texts);
+  await pool.close();
+  expect(await held).toBeInstanceOf(Unavailable);
 });
 
 it('refuses what is too much, by number and by bytes, and takes it when there is room again', async () => {
