@@ -44,7 +44,8 @@ export function hasCommand(command: string): boolean {
 
 const undici: { readonly version: string } = createRequire(import.meta.url)('undici/package.json');
 const loadBefore = loadavg()[0] ?? 0;
-const pinning = hasCommand('taskset') && cpus().length > 1;
+const BINDER = 'taskset';
+const pinning = hasCommand(BINDER) && cpus().length > 1;
 
 /** Where load and upstream run, and where the measured server runs; null where there is nothing to pin with. */
 export const CORES = pinning ? { load: '0', server: '1', both: '0,1' } : { load: null, server: null, both: null };
@@ -52,7 +53,7 @@ export const CORES = pinning ? { load: '0', server: '1', both: '0,1' } : { load:
 /** A command kept on one core, where the machine can do that. */
 export function pinned(core: string | null, command: readonly string[]): readonly [string, ...string[]] {
   const [first = '', ...rest] = command;
-  return core === null ? [first, ...rest] : ['taskset', '-c', core, first, ...rest];
+  return core === null ? [first, ...rest] : [BINDER, '-c', core, first, ...rest];
 }
 
 /** Starts a program with its output in a file. */
@@ -111,6 +112,15 @@ function family(pid: number): readonly number[] {
     content(`/proc/${pid}/task/${task}/children`).trim().split(/\s+/).filter(Boolean).map(Number),
   );
   return [pid, ...children.flatMap(family)];
+}
+
+/** Binds each thread of a process and its children to the core that its name gets. */
+export function bindThreads(pid: number, coreOf: (thread: string) => string | null): void {
+  for (const member of family(pid))
+    for (const task of listed(`/proc/${member}/task`)) {
+      const core = coreOf(content(`/proc/${member}/task/${task}/comm`).trim());
+      if (core !== null) spawnSync(BINDER, ['-cp', core, task]);
+    }
 }
 
 /** Reads the kernel's books on a process, all its threads and its children. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 const RESULTS = join(import.meta.dirname, 'RESULTS.md');
 const INTRODUCTION = `# Results
 
-Written by the scripts in this folder (\`npm run bench:catalog\`, \`bench:gateway\`, \`bench:startup\`, \`bench:traces\`, \`bench:fanout\`); each replaces its own part.
+Written by the scripts in this folder (\`npm run bench:catalog\`, \`bench:gateway\`, \`bench:startup\`, \`bench:traces\`, \`bench:trace-cores\`, \`bench:fanout\`); each replaces its own part.
 Everything ran on one machine over loopback. Compare only figures of one part: they come from one run, in which
 the targets were loaded in turn (A B C, A B C, …). Absolute figures of two days or two machines say nothing.
 `;

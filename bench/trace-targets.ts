@@ -20,8 +20,6 @@ import type { RequestOrder, RequestReport } from './trace-requests.ts';
 
 export const SPANS_PER_EXPORT = 100;
 export const CONNECTIONS = 4;
-/** Enough that each of two cores always has something to do: with four, exports wait for each other on their way. */
-export const MANY_CONNECTIONS = 8;
 const GENKIT = { name: '@genkit-ai/telemetry-server', version: '1.43.0' };
 
 /** Something that takes exports. */

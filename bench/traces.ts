@@ -1,5 +1,5 @@
-// Ingest of spans beside the limit of reading them and beside a peer, on one core and on two, what spans take on disk
-// and in memory, and reads of many; writes its part of bench/RESULTS.md.
+// Ingest of spans beside the limit of reading them and beside a peer, what spans take on disk and in memory,
+// and reads of many; writes its part of bench/RESULTS.md.
 //   npm run bench:traces -- [--rounds 5] [--exports 200] [--spans 200000] [--ingest-spans 0] [--reads-in folder] [--runs 1] [--dry]
 // `--spans 10000000` reads at the size of the goals; building that takes some ten minutes and 3 GB, once when
 // `--reads-in` names a folder to keep it in. `--ingest-spans 5000000` watches memory while so many come in. `--runs 3`
@@ -12,14 +12,7 @@ import { CORES, machine, median, pinned, run } from './measure.ts';
 import { goal, judged, table, writePart } from './report.ts';
 import type { ReadReport, ReadTimes } from './trace-reads.ts';
 import type { RequestReport } from './trace-requests.ts';
-import {
-  CONNECTIONS,
-  MANY_CONNECTIONS,
-  type Round,
-  SPANS_PER_EXPORT,
-  type Target,
-  traceTargets,
-} from './trace-targets.ts';
+import { CONNECTIONS, type Round, SPANS_PER_EXPORT, type Target, traceTargets } from './trace-targets.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -113,38 +106,26 @@ const within = (what: string, ms: number, seen: number): readonly string[] => at
 const wished = (what: string, reach: number, seen: number, unit = ' ms'): readonly string[] =>
   goal(what, ['none', `≤ ${reach}${unit}`], `${seen.toFixed(2)}${unit}`, [true, seen <= reach]);
 
-/** A target sent so many exports a round over so many connections, and what was seen of it. */
+/** A target, and what was seen of it round by round. */
 interface Trial {
   readonly target: Target;
-  readonly exports: number;
-  readonly connections: number;
   readonly rounds: Round[];
 }
-
-const trialOf = (target: Target): Trial => ({ target, exports: EXPORTS, connections: CONNECTIONS, rounds: [] });
-/** Rounds so long that what is idle while the first exports come and the last ones are stored counts for little. */
-const busyTrialOf = (target: Target): Trial => {
-  return { target, exports: 3 * EXPORTS, connections: MANY_CONNECTIONS, rounds: [] };
-};
 
 async function seenIn(own: Run): Promise<Seen> {
   const { targets } = own;
   const sink = await targets.sink();
   const product = await targets.product('lensgate: stored before the answer', CORES.server);
-  const onTwo = await targets.product('lensgate, on both cores', CORES.both);
   const genkit = await targets.genkit();
-  const trials = [sink, product, onTwo, ...(genkit === null ? [] : [genkit])].map(trialOf);
-  const [onOneMany, onTwoMany] = [busyTrialOf(product), busyTrialOf(onTwo)];
-  const all = [...trials, onOneMany, onTwoMany];
+  const trials = [sink, product, ...(genkit === null ? [] : [genkit])].map((target): Trial => ({ target, rounds: [] }));
   const roundsOf = (target: Target): readonly Round[] => trials.find((trial) => trial.target === target)?.rounds ?? [];
   // A round that does not count: it is the compiler's.
   for (const { target } of trials) await targets.round(target, EXPORTS);
   for (let turn = 0; turn < ROUNDS; turn += 1)
-    for (const { target, exports, connections, rounds } of all)
-      rounds.push(await targets.round(target, exports, { connections }));
+    for (const { target, rounds } of trials) rounds.push(await targets.round(target, EXPORTS));
 
   const stored = roundsOf(product);
-  let memorySpans = (EXPORTS + ROUNDS * (EXPORTS + onOneMany.exports)) * SPANS_PER_EXPORT;
+  let memorySpans = (1 + ROUNDS) * EXPORTS * SPANS_PER_EXPORT;
   while (memorySpans < MEMORY_SPANS) {
     await targets.round(product, MEMORY_EXPORTS, { renewed: true });
     memorySpans += MEMORY_EXPORTS * SPANS_PER_EXPORT;
@@ -161,9 +142,7 @@ async function seenIn(own: Run): Promise<Seen> {
 
   const ingest = table(
     ['Target', 'spans/s', 'best', 'p50 ms', 'p99 ms', 'CPU µs a span', 'RSS MiB'],
-    all.map(({ target, connections, rounds }) =>
-      rowOf(connections === CONNECTIONS ? target.name : `${target.name}, ${connections} connections`, rounds),
-    ),
+    trials.map(({ target, rounds }) => rowOf(target.name, rounds)),
   );
   const readTimes = table(
     ['Spans', 'first page', 'of one team', 'page 1,000', 'trace of 10', '500 of 20,000', 'bytes a span', 'filled/s'],
@@ -188,15 +167,6 @@ async function seenIn(own: Run): Promise<Seen> {
       `${(diskBytes / protobufBytes).toFixed(2)}×, ${Math.round(diskBytes)} B`,
       [diskBytes <= protobufBytes / 2, diskBytes <= gzipBytes * 1.3],
     ),
-    atLeast(
-      `13 spans/s on both cores over one, ${MANY_CONNECTIONS} connections`,
-      [1.5, 1.8],
-      ratio(onTwoMany.rounds, onOneMany.rounds),
-    ),
-    goal(`the same, ${CONNECTIONS} connections`, ['none', '≥ 1.5×'], `${ratio(roundsOf(onTwo), stored).toFixed(2)}×`, [
-      true,
-      ratio(roundsOf(onTwo), stored) >= 1.5,
-    ]),
     within(`14 first page at ${READ_SPANS} spans, store, p99`, 5, large.firstPage.p99Ms),
     within(`14 first page at ${READ_SPANS} spans, HTTP, p99`, 15, large.http.firstPage.p99Ms),
     wished('first page, store, p50', 0.3, large.firstPage.p50Ms),
@@ -239,9 +209,9 @@ const text = runs
   .slice(-1)
   .flatMap(({ protobufBytes, gzipBytes, tables }) => [
     '## Traces: stored beside only read',
-    `Measured ${new Date().toISOString().slice(0, 10)}: ${RUNS > 1 ? several : ''}${ROUNDS} rounds of ${EXPORTS} exports, ${SPANS_PER_EXPORT} spans each, gzipped, ${CONNECTIONS} connections; where ${MANY_CONNECTIONS} are said, rounds of ${3 * EXPORTS}; SQLite. The product takes protobuf, the peer only JSON.`,
+    `Measured ${new Date().toISOString().slice(0, 10)}: ${RUNS > 1 ? several : ''}${ROUNDS} rounds of ${EXPORTS} exports, ${SPANS_PER_EXPORT} spans each, gzipped, ${CONNECTIONS} connections; SQLite. The product takes protobuf, the peer only JSON.`,
     conditions,
-    `A span is ${Math.round(protobufBytes)} B of protobuf and ${Math.round(gzipBytes)} B gzipped. CPU is all threads of the process, the best round. On both cores the server shares one of them with the load. Disk is the file after the last commit, with its indexes.`,
+    `A span is ${Math.round(protobufBytes)} B of protobuf and ${Math.round(gzipBytes)} B gzipped. CPU is all threads of the process, the best round. Row 13 is measured by itself (\`npm run bench:trace-cores\`). Disk is the file after the last commit, with its indexes.`,
     tables.ingest,
     'Reads ask the store itself, in process, p50 / p99 in ms; the spans of that database have no payloads.',
     tables.reads,

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { Unavailable } from '../domain/errors.ts';
 
 /** How much a job weighs against the bounds. */
@@ -29,8 +30,8 @@ interface Entry<Job, Result> {
 const GATHER_MS = 10;
 
 /**
- * Jobs that wait at the same moment share one commit: the first starts a commit at once, those that come
- * while it runs form the next. On one core nothing is made meanwhile: there it waits a moment for what is being made.
+ * Jobs that wait at the same moment share one commit: the first starts a commit with the end of its turn of the event
+ * loop, those that come while it runs form the next. On one core nothing is made meanwhile: there it waits a moment for what is being made.
  * When a shared commit fails every job is tried again alone, so one that cannot be stored fails only itself.
  */
 export function createGroupCommit<Job extends Weight, Result>({
@@ -96,9 +97,10 @@ export function createGroupCommit<Job extends Weight, Result>({
   }
 
   async function drain(): Promise<void> {
-    // Jobs handed in during the same turn of the loop belong together.
-    await Promise.resolve();
     while (queue.length > 0) {
+      // To hand a commit to a thread may give that thread our core: what is ready in this turn is done before, answers and
+      // further jobs among it, and the jobs go along.
+      await endOfTurn();
       await gather();
       const group = nextGroup();
       await settle(group);

@@ -1,0 +1,141 @@
+// Ingest of spans on one core and on two; writes its part of bench/RESULTS.md.
+//   npm run bench:trace-cores -- [--rounds 3] [--exports 1200] [--runs 1] [--dry]
+// Nothing else runs beside what is measured, and every round has a process and a file of its own: what another target has
+// written is brought to the disk long after its round, and whoever waits for the disk feels that more with two cores.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { bindThreads, CORES, machine, median } from './measure.ts';
+import { goal, judged, table, writePart } from './report.ts';
+import { type Round, SPANS_PER_EXPORT, traceTargets } from './trace-targets.ts';
+
+const { values: options } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '3' },
+    exports: { type: 'string', default: '1200' },
+    runs: { type: 'string', default: '1' },
+    dry: { type: 'boolean', default: false },
+  },
+});
+const ROUNDS = Number(options.rounds);
+const EXPORTS = Number(options.exports);
+const RUNS = Number(options.runs);
+/** Sent before a round counts: the compiler's, and enough for SQLite to have brought its log over more than once. */
+const WARMING_EXPORTS = 400;
+/** With sixteen each of two cores has something to do nearly always; with fewer, exports wait for each other on their way. */
+const CONNECTIONS = [16, 8];
+
+/** Where the product runs. */
+interface Place {
+  readonly name: string;
+  readonly core: string | null;
+  /** Whether the thread that reads exports has the server's core, with what gathers garbage, and all others the load's. */
+  readonly bound: boolean;
+}
+
+const ONE: Place = { name: 'on one core', core: CORES.server, bound: false };
+const BOTH: Place = { name: 'on both cores', core: CORES.both, bound: false };
+const BOUND: Place = { name: 'on both cores, threads bound', core: CORES.both, bound: true };
+const PLACES = [ONE, BOTH, BOUND];
+
+/** What was seen of a place with so many connections, round by round. */
+interface Trial {
+  readonly place: Place;
+  readonly connections: number;
+  readonly rounds: Round[];
+}
+
+/** A round of each number of connections, in one process. */
+async function visit(place: Place, trials: readonly Trial[]): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'lensgate-bench-'));
+  const targets = traceTargets(folder);
+  try {
+    const product = await targets.product(place.name, place.core);
+    await targets.round(product, WARMING_EXPORTS, { connections: Math.min(...CONNECTIONS) });
+    if (place.bound)
+      bindThreads(product.program.pid, (thread) => (/^WorkerThread|V8Worker/.test(thread) ? CORES.server : CORES.load));
+    for (const { connections, rounds } of trials) rounds.push(await targets.round(product, EXPORTS, { connections }));
+  } finally {
+    await targets.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+type Seen = readonly Trial[];
+
+async function seenInARun(): Promise<Seen> {
+  const seen = PLACES.flatMap((place) => CONNECTIONS.map((connections): Trial => ({ place, connections, rounds: [] })));
+  for (let turn = 0; turn < ROUNDS; turn += 1)
+    for (const place of turn % 2 === 0 ? PLACES : PLACES.toReversed()) {
+      const own = seen.filter((trial) => trial.place === place);
+      await visit(place, turn % 2 === 0 ? own : own.toReversed());
+    }
+  return seen;
+}
+
+const medianOf = (rounds: readonly Round[], figure: (round: Round) => number): number => median(rounds.map(figure));
+const busyCores = ({ cpuUs, spansPerSecond }: Round): number => (cpuUs * spansPerSecond) / 1e6;
+
+const rowOf = ({ place, connections, rounds }: Trial): (string | number)[] => [
+  place.name,
+  connections,
+  Math.round(medianOf(rounds, (round) => round.spansPerSecond)),
+  Math.round(Math.max(...rounds.map((round) => round.spansPerSecond))),
+  medianOf(rounds, (round) => round.p50Ms).toFixed(1),
+  medianOf(rounds, (round) => round.p99Ms).toFixed(1),
+  medianOf(rounds, (round) => round.cpuUs).toFixed(1),
+  medianOf(rounds, busyCores).toFixed(2),
+];
+
+/** The median of the ratios round by round. */
+function overOne(seen: Seen, where: Place, connections: number): number {
+  const roundsOf = (place: Place): readonly Round[] =>
+    seen.find((trial) => trial.place === place && trial.connections === connections)?.rounds ?? [];
+  const one = roundsOf(ONE);
+  return median(
+    roundsOf(where).map(({ spansPerSecond }, at) => spansPerSecond / (one[at]?.spansPerSecond ?? Number.NaN)),
+  );
+}
+
+function goalsOf(seen: Seen): readonly (readonly string[])[] {
+  const [most] = CONNECTIONS;
+  return [BOTH, BOUND].flatMap((place) =>
+    CONNECTIONS.map((connections) => {
+      const ratio = overOne(seen, place, connections);
+      const isJudged = place === BOTH && connections === most;
+      const what = isJudged ? '13 spans/s on both cores over one' : `the same ${place.name}`;
+      const bounds = [isJudged ? '≥ 1.5×' : 'none', '≥ 1.8×'] as const;
+      return goal(`${what}, ${connections} connections`, bounds, `${ratio.toFixed(2)}×`, [
+        !isJudged || ratio >= 1.5,
+        ratio >= 1.8,
+      ]);
+    }),
+  );
+}
+
+const conditions = machine().join('\n');
+const runs: Seen[] = [];
+const tableOf = (seen: Seen): string =>
+  table(
+    ['The product', 'connections', 'spans/s', 'best', 'p50 ms', 'p99 ms', 'CPU µs a span', 'cores at work'],
+    seen.map(rowOf),
+  );
+const goalTable = (): string => table(['Goal', 'Must', 'Reach', 'Seen', 'Verdict'], judged(runs.map(goalsOf)));
+while (runs.length < RUNS) {
+  const seen = await seenInARun();
+  runs.push(seen);
+  console.log([tableOf(seen), goalTable()].join('\n\n'));
+}
+const several = `${RUNS} runs; the table shows the last, the goals all of them: a goal holds when it held in two of three. `;
+const text = runs
+  .slice(-1)
+  .flatMap((seen) => [
+    '## Traces: one core and two',
+    `Measured ${new Date().toISOString().slice(0, 10)}: ${RUNS > 1 ? several : ''}${ROUNDS} rounds by turns, each with a new process over a new file, nothing else beside it: ${WARMING_EXPORTS} exports that do not count, then ${EXPORTS} for each number of connections, ${SPANS_PER_EXPORT} spans each, protobuf, gzipped; SQLite.`,
+    conditions,
+    'On both cores the server shares one of them with the load. Where threads are bound, the one that reads exports has the other, with the threads that gather garbage: what the two cores can do where the kernel does not let a thread wait for one while the other is idle.',
+    tableOf(seen),
+    goalTable(),
+  ]);
+if (!options.dry) writePart('trace-cores', text.join('\n\n'));
