@@ -1,5 +1,5 @@
 // Ingest of spans on one core and on two; writes its part of bench/RESULTS.md.
-//   npm run bench:trace-cores -- [--rounds 3] [--exports 1200] [--runs 1] [--dry]
+//   npm run bench:trace-cores -- [--rounds 3] [--exports 1000] [--runs 1] [--dry]
 // Nothing else runs beside what is measured, and every round has a process and a file of its own: what another target has
 // written is brought to the disk long after its round, and whoever waits for the disk feels that more with two cores.
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { type Round, SPANS_PER_EXPORT, traceTargets } from './trace-targets.ts';
 const { values: options } = parseArgs({
   options: {
     rounds: { type: 'string', default: '3' },
-    exports: { type: 'string', default: '1200' },
+    exports: { type: 'string', default: '1000' },
     runs: { type: 'string', default: '1' },
     dry: { type: 'boolean', default: false },
   },
@@ -21,8 +21,11 @@ const { values: options } = parseArgs({
 const ROUNDS = Number(options.rounds);
 const EXPORTS = Number(options.exports);
 const RUNS = Number(options.runs);
-/** Sent before a round counts: the compiler's, and enough for SQLite to have brought its log over more than once. */
-const WARMING_EXPORTS = 400;
+/**
+ * Sent before a round counts. They are the compiler's: what is called once for each export is compiled after a thousand of
+ * them, and on two cores twice as much is to be compiled.
+ */
+const WARMING_EXPORTS = 1_500;
 /** With sixteen each of two cores has something to do nearly always; with fewer, exports wait for each other on their way. */
 const CONNECTIONS = [16, 8];
 
