@@ -1,7 +1,7 @@
 // Ingest of spans on one core and on two; writes its part of bench/RESULTS.md.
 //   npm run bench:trace-cores -- [--rounds 3] [--exports 1000] [--runs 1] [--dry]
-// Nothing else runs beside what is measured, and every round has a process and a file of its own: what another target has
-// written is brought to the disk long after its round, and whoever waits for the disk feels that more with two cores.
+// Nothing else runs beside what is measured, and every turn has a process and a file of its own, in which each number of
+// connections has its round: what another target has written may be brought to the disk long after its round.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -135,7 +135,7 @@ const text = runs
   .slice(-1)
   .flatMap((seen) => [
     '## Traces: one core and two',
-    `Measured ${new Date().toISOString().slice(0, 10)}: ${RUNS > 1 ? several : ''}${ROUNDS} rounds by turns, each with a new process over a new file, nothing else beside it: ${WARMING_EXPORTS} exports that do not count, then ${EXPORTS} for each number of connections, ${SPANS_PER_EXPORT} spans each, protobuf, gzipped; SQLite.`,
+    `Measured ${new Date().toISOString().slice(0, 10)}: ${RUNS > 1 ? several : ''}${ROUNDS} rounds by turns, each turn a new process over a new file, nothing else beside it: ${WARMING_EXPORTS} exports that do not count, then ${EXPORTS} for each number of connections, ${SPANS_PER_EXPORT} spans each, protobuf, gzipped; SQLite.`,
     conditions,
     'On both cores the server shares one of them with the load. Where threads are bound, the one that reads exports has the other, with the threads that gather garbage: what the two cores can do where the kernel does not let a thread wait for one while the other is idle.',
     tableOf(seen),

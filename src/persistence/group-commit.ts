@@ -31,7 +31,8 @@ const GATHER_MS = 10;
 
 /**
  * Jobs that wait at the same moment share one commit: the first starts a commit with the end of its turn of the event
- * loop, those that come while it runs form the next. On one core nothing is made meanwhile: there it waits a moment for what is being made.
+ * loop, those that come while it runs form the next. On one core nothing is made meanwhile: there it waits a moment for what
+ * is being made.
  * When a shared commit fails every job is tried again alone, so one that cannot be stored fails only itself.
  */
 export function createGroupCommit<Job extends Weight, Result>({
