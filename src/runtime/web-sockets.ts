@@ -16,6 +16,11 @@ const FULL_BYTES = 1024 * 1024;
 const DRAINED_BYTES = 256 * 1024;
 /** Largest message of an upstream: an item with its sound, read back. */
 const UPSTREAM_MESSAGE_BYTES = 32 * 1024 * 1024;
+/**
+ * Most chunks of an incomplete message of a client: each is an object, so that single bytes would hold a hundred times
+ * their size. A connection that exceeds it is closed with 1008.
+ */
+const MOST_CHUNKS = 32 * 1024;
 /** Most bytes of a refusal that are read. */
 const REFUSAL_BYTES = 1024 * 1024;
 /** No compression: it would cost memory per connection, and sound does not shrink. The other side has 2 s to say goodbye. */
@@ -51,6 +56,7 @@ export const webSocketServer: SocketServer = {
       noServer: true,
       clientTracking: false,
       maxPayload: maxMessageBytes,
+      maxBufferedChunks: MOST_CHUNKS,
       handleProtocols: () => protocol ?? false,
     });
     server.on('headers', (lines: string[]) => {

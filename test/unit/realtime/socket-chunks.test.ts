@@ -1,0 +1,38 @@
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { webSocketServer } from '../../../src/runtime/web-sockets.ts';
+
+it('a message of a client in single bytes is closed with 1008 before its chunks fill the memory', async () => {
+  const sent: Buffer[] = [];
+  const wire = new Duplex({
+    read() {},
+    write(bytes: Buffer, _encoding, done) {
+      sent.push(bytes);
+      done();
+    },
+  });
+  const request = new IncomingMessage(new Socket());
+  Object.assign(request, {
+    method: 'GET',
+    headers: { upgrade: 'websocket', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==', 'sec-websocket-version': '13' },
+  });
+  const how = { headers: {}, protocol: null, maxMessageBytes: 32 * 1024 * 1024 };
+  const socket = await webSocketServer.accept(request, wire, Buffer.alloc(0), how);
+  if (socket === null) throw new TypeError('The handshake was refused.');
+  const ended = Promise.withResolvers<unknown>();
+  socket.listen({ message() {}, drained() {}, alive() {}, ended: ended.resolve });
+  // A masked text frame of a million bytes.
+  wire.push(Buffer.from([0x81, 0xff, 0, 0, 0, 0, 0, 0x0f, 0x42, 0x40, 1, 2, 3, 4]));
+  let pushed = 0;
+  while (!Buffer.concat(sent).includes(Buffer.from([0x88, 0x02, 0x03, 0xf0])) && pushed < 40_000) {
+    for (let nth = 0; nth < 1_000; nth += 1) wire.push(Buffer.from('x'));
+    pushed += 1_000;
+    await turn();
+  }
+  expect(pushed).toBeLessThan(40_000);
+  wire.destroy();
+  await ended.promise;
+});
