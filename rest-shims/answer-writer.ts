@@ -71,7 +71,19 @@ function writeStream(response: Outgoing, body: StreamBody, heartbeatMs: number):
       body.stream.cancel();
       finish('abandoned');
     };
+    /** Ends a stream that fails after its head was sent. */
+    const fail = (error: Error): void => {
+      const words = body.lastWords(error);
+      if (words === null) response.destroy();
+      else response.end(words);
+      finish('failed', error);
+    };
     response.on('drain', onDrain).on('close', onClose);
+    response.cut = (failure) => {
+      if (!open) return;
+      body.stream.cancel();
+      fail(failure);
+    };
     const send = (bytes: Uint8Array): boolean => {
       const more = response.write(bytes);
       if (!more) stalled ??= setTimeout(() => response.destroy(), STALLED_MS).unref();
@@ -94,11 +106,7 @@ function writeStream(response: Outgoing, body: StreamBody, heartbeatMs: number):
         finish('completed');
       },
       fail(error) {
-        if (!open) return;
-        const words = body.lastWords(error);
-        if (words === null) response.destroy();
-        else response.end(words);
-        finish('failed', error);
+        if (open) fail(error);
       },
     });
     // What has come already took the head along; what has not may take its time, which the head must not.

@@ -1,4 +1,5 @@
 import { TooLarge, Unavailable } from '../src/domain/errors.ts';
+import { GatheredBytes } from '../src/domain/gathered-bytes.ts';
 import type { Incoming } from './outgoing.ts';
 
 /** What a request without a body carries, and all that is taken of one that should have none. */
@@ -14,6 +15,20 @@ function tooLarge(size: number, limit: number): TooLarge {
   );
 }
 
+/**
+ * Longest time, in ms, that a small body or a body without a known key may take to arrive. Larger bodies of known keys
+ * have as long as the edge allows (`requestTimeout`).
+ */
+export const SMALL_BODY_MS = 30_000;
+
+/** The body did not arrive in time. The connection closes behind the answer: the rest of the body is not read. */
+export class BodyTimeout extends Unavailable {
+  constructor() {
+    super('The body took too long to come.');
+    this.name = 'BodyTimeout';
+  }
+}
+
 /** The client went away before its request was complete; nobody is left to answer. */
 export class RequestAborted extends Error {
   constructor() {
@@ -24,13 +39,18 @@ export class RequestAborted extends Error {
 
 /**
  * Reads a request body whole, up to `limit` bytes as received. A declared length over the limit is refused
- * before a byte is read, an undeclared one as soon as it is crossed; the rest is then discarded. One that has not
- * come whole within `withinMs` is given up as Unavailable: whoever sends so slowly is asked to come again.
+ * before a byte is read, an undeclared one as soon as it is crossed; the rest is then discarded. Throws BodyTimeout when
+ * the body is not complete after `withinMs`.
  */
 export function readBody(request: Incoming, limit: number, withinMs?: number): Uint8Array | Promise<Uint8Array> {
   if ('whole' in request) {
     if (request.whole.length > limit) throw tooLarge(request.whole.length, limit);
     return request.whole;
+  }
+  if ('arriving' in request) {
+    const { arriving } = request;
+    if (arriving.length > limit) throw tooLarge(arriving.length, limit);
+    return arriving.read();
   }
   const declared = Number(request.headers['content-length'] ?? Number.NaN);
   if (declared > limit) {
@@ -45,7 +65,7 @@ export function readBody(request: Incoming, limit: number, withinMs?: number): U
       const late = (): void => {
         gathered.drop();
         size = Infinity;
-        reject(new Unavailable('The body took too long to come.'));
+        reject(new BodyTimeout());
       };
       const timer = setTimeout(late, withinMs).unref();
       request.once('close', () => clearTimeout(timer)).once('end', () => clearTimeout(timer));
@@ -73,41 +93,40 @@ export function readBody(request: Incoming, limit: number, withinMs?: number): U
 /** Bodies up to this many bytes may be held twice for the moment in which they are joined. */
 const SMALL = MEGABYTE;
 
-/** Joins chunks to a body. What it was given is let go once it has given the whole. */
+/** Joins the chunks of a body. */
 interface Gathering {
   add(chunk: Buffer): void;
-  whole(): Buffer;
+  /** Gives the body and releases it here. */
+  whole(): Uint8Array;
   drop(): void;
 }
 
 /**
  * A large body of a declared length is put together as it comes, so that it is in memory once. The room for it is
- * taken when half of it is there: before that, a client could have us take any amount by a header alone.
+ * allocated when half of it has arrived: a declared length alone must not allocate memory.
  */
 function gathering(declared: number): Gathering {
-  let chunks: Buffer[] = [];
-  let size = 0;
+  const gathered = new GatheredBytes();
   let room: Buffer | null = null;
+  let size = 0;
   const isLarge = declared > SMALL;
   return {
     add(chunk) {
-      if (room === null) chunks.push(chunk);
+      if (room === null) gathered.add(chunk);
       else chunk.copy(room, size);
       size += chunk.length;
       if (!isLarge || room !== null || size * 2 < declared) return;
       room = Buffer.allocUnsafeSlow(declared);
-      let at = 0;
-      for (const held of chunks) at += held.copy(room, at);
-      chunks = [];
+      gathered.copyTo(room);
+      gathered.drop();
     },
     whole() {
-      const [only] = chunks;
-      const body = room?.subarray(0, size) ?? (chunks.length === 1 && only ? only : Buffer.concat(chunks));
+      const body = room?.subarray(0, size) ?? gathered.take();
       this.drop();
       return body;
     },
     drop() {
-      chunks = [];
+      gathered.drop();
       room = null;
     },
   };

@@ -9,8 +9,21 @@ export interface WholeRequest {
   readonly whole: Uint8Array;
 }
 
-/** A request as the router takes it: Node's own, or one that is there already. */
-export type Incoming = IncomingMessage | WholeRequest;
+/** A body on a connection of the hot lane of which a part has not arrived. */
+export interface ArrivingBody {
+  /** Declared length in bytes. */
+  readonly length: number;
+  /** Reads the body whole. Until then the connection is not read. Rejects with RequestAborted when the client leaves or is too slow. */
+  read(): Promise<Uint8Array>;
+}
+
+/** A request whose head is complete and whose body is not: the key is checked before the body is read. */
+export interface ArrivingRequest extends Omit<WholeRequest, 'whole'> {
+  readonly arriving: ArrivingBody;
+}
+
+/** A request as the router takes it: Node's own, or one of the hot lane. */
+export type Incoming = IncomingMessage | WholeRequest | ArrivingRequest;
 
 /** What the doors use of a response: Node's own has it, and the hot lane's. */
 export interface Outgoing {
@@ -19,6 +32,10 @@ export interface Outgoing {
   readonly headersSent: boolean;
   /** Whether the answer was ended, so that a close is no leaving. */
   readonly writableFinished: boolean;
+  /** False closes the connection behind the answer, and says so in its head. */
+  shouldKeepAlive: boolean;
+  /** Set while somebody can end the answer early, as a shutdown does: a stream by a last event, a call by its signal. */
+  cut?: ((failure: Error) => void) | null;
   /** `head` is names and values in turn, or a record of them. */
   writeHead(status: number, head: string[] | Record<string, string | number>): unknown;
   flushHeaders(): void;

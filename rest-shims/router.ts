@@ -3,7 +3,7 @@ import type { Caller } from '../src/domain/caller.ts';
 import { DomainError } from '../src/domain/errors.ts';
 import type { Scope } from '../resolvers/scope.ts';
 import { endWith, writeAnswer } from './answer-writer.ts';
-import { NO_BODY, readBody, RequestAborted } from './body.ts';
+import { BodyTimeout, NO_BODY, readBody, RequestAborted, SMALL_BODY_MS } from './body.ts';
 import { requireCredential } from './credential.ts';
 import { failureHead } from './failure-head.ts';
 import { type RenderedError, renderError, UNROUTED } from './errors.ts';
@@ -33,7 +33,10 @@ export interface RequestFailure {
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-/** Serves the route rows: find, identify, read, run, write. Answers every request it is given. */
+/**
+ * Serves the route rows: find, identify, read, run, write. Answers every request it is given. `refuse` answers one
+ * without running its row.
+ */
 export function createRouter({ rows, identify, scopeFor, failed, bodyLimits, heartbeatMs = 0 }: RouterOptions) {
   const tree = findMyWay({ ignoreTrailingSlash: false, caseSensitive: true, maxParamLength: 4096 });
   for (const row of rows) {
@@ -48,7 +51,33 @@ export function createRouter({ rows, identify, scopeFor, failed, bodyLimits, hea
   const limitOf = (row: RouteRow): number =>
     typeof row.bodyLimit === 'number' ? row.bodyLimit : bodyLimits[row.bodyLimit];
 
-  return async function serve(request: Incoming, response: Outgoing): Promise<void> {
+  /** Requests answered by `refuse`: a late answer or failure of their rows is dropped. */
+  const refused = new WeakSet<Outgoing>();
+
+  /** How long the body of a row may take to arrive; undefined for as long as the edge allows. Bodies without a key are small. */
+  const bodyTimeOf = ({ bodyWithinMs, credential }: RouteRow): number | undefined =>
+    bodyWithinMs ?? (credential === 'none' ? SMALL_BODY_MS : undefined);
+
+  const rowOf = ({ method, url = '/' }: Incoming): RouteRow | null => {
+    const found = find((method ?? 'GET') as HTTPMethod, url.split('?', 1)[0] ?? '/');
+    return found === null ? null : (found.store as RouteRow);
+  };
+
+  /**
+   * Answers a request with a failure in the form of its row, without running it; false when no row matches. The head of
+   * the answer must not have been sent.
+   */
+  function refuse(request: Incoming, response: Outgoing, error: DomainError): boolean {
+    const row = rowOf(request);
+    if (row === null) return false;
+    const rendered = renderError(row.surface, error, request.headers);
+    failed({ row, status: rendered.status, error });
+    refused.add(response);
+    writeError(response, rendered, failureHead(row, { error, headers: request.headers, caller: null }));
+    return true;
+  }
+
+  async function serve(request: Incoming, response: Outgoing): Promise<void> {
     const url = request.url ?? '/';
     const mark = url.indexOf('?');
     const path = mark === -1 ? url : url.slice(0, mark);
@@ -63,7 +92,7 @@ export function createRouter({ rows, identify, scopeFor, failed, bodyLimits, hea
         const identified = identify(requireCredential(request.headers, inQuery));
         caller = identified instanceof Promise ? await identified : identified;
       }
-      const read = row.method === 'GET' ? NO_BODY : readBody(request, limitOf(row), row.bodyWithinMs);
+      const read = row.method === 'GET' ? NO_BODY : readBody(request, limitOf(row), bodyTimeOf(row));
       const body = read instanceof Promise ? await read : read;
       const search = mark === -1 ? '' : url.slice(mark + 1);
       const { params } = found;
@@ -73,13 +102,16 @@ export function createRouter({ rows, identify, scopeFor, failed, bodyLimits, hea
       const written = writeAnswer(response, answer instanceof Promise ? await answer : answer, heartbeatMs);
       if (written) await written;
     } catch (error) {
-      if (error instanceof RequestAborted || response.destroyed) return;
+      if (error instanceof RequestAborted || response.destroyed || refused.has(response)) return;
       const rendered = renderError(row.surface, error instanceof DomainError ? error : null, request.headers);
       failed({ row, status: rendered.status, error });
       if (response.headersSent) return void response.destroy();
+      if (error instanceof BodyTimeout) response.shouldKeepAlive = false;
       writeError(response, rendered, failureHead(row, { error, headers: request.headers, caller }));
     }
-  };
+  }
+
+  return Object.assign(serve, { refuse });
 }
 
 const queryKey = (url: string, mark: number, parameter: string): string | null =>

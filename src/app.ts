@@ -8,8 +8,10 @@ import { createRouter } from '../rest-shims/router.ts';
 import { createCallRecords } from './call-records.ts';
 import { createPace } from './domain/pace.ts';
 import { createSlots } from './domain/slots.ts';
-import { edgeFailureLog, failureLog, notHttp } from './edge-log.ts';
-import { addressOf, countInFlight, createEdge, listen } from './edge.ts';
+import { createDrain } from './drain.ts';
+import { createConnections } from './edge-connections.ts';
+import { edgeFailureLog, failureLog, notHttp, refusedConnections } from './edge-log.ts';
+import { addressOf, createEdge, listen } from './edge.ts';
 import { createCallerWatch } from './gateway/caller-watch.ts';
 import { createCatalogKeyRing } from './gateway/create-catalog-key-ring.ts';
 import { createCallEstimates } from './gateway/estimate-call.ts';
@@ -27,7 +29,7 @@ import { createBus } from './runtime/bus.ts';
 import { createPatternCompiler } from './runtime/catalog-pattern.ts';
 import { createCatalogRecorder } from './runtime/catalog-recorder.ts';
 import { createCatalogSource } from './runtime/catalog-source.ts';
-import { createClientNetworks } from './runtime/client-network.ts';
+import { createClientNetworks, createPeerNetworks } from './runtime/client-network.ts';
 import { pause, systemClock } from './runtime/clock.ts';
 import { createFreeTier } from './runtime/free-tier.ts';
 import { createGoogleTokens } from './runtime/google-tokens.ts';
@@ -72,7 +74,7 @@ const SETTLE_MS = 250;
 /** How long the last spans may take to their collector. */
 const EXPORT_DRAIN_MS = 1_500;
 
-/** How long requests in flight may take to end once the process is told to stop. */
+/** How long requests in flight may take to end after the signal to stop, in ms. */
 const DRAIN_MS = 7_000;
 
 /** Composes the house from its settings and opens its door. */
@@ -167,6 +169,11 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     clock: systemClock,
     failed: (error) => log.warn({ err: error }, 'the free tier could not reserve, give back or forget calls'),
   });
+  const connections = createConnections({
+    most: settings.maxConnections,
+    networkOf: createPeerNetworks(settings.trustedProxies),
+    refused: refusedConnections(log),
+  });
   let url = '';
   let draining = false;
   const platform: Platform = {
@@ -194,6 +201,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
       catalog,
       spanExport,
       calls: { waiting: records.waiting, backlog: stores.calls.backlog },
+      connections: connections.counts,
       clock: systemClock,
     }),
     bus,
@@ -204,7 +212,11 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     recordsWaiting: records.waiting,
     recordsReadable: () => records.caughtUp(READABLE_MS),
   };
-  const scopes = createScopes(platform, { paidKeys, networkOf: createClientNetworks(settings.trustedProxies) });
+  const scopes = createScopes(platform, {
+    paidKeys,
+    networkOf: createClientNetworks(settings.trustedProxies),
+    authenticated: connections.authenticated,
+  });
 
   const rounds = createRounds(settings, { platform, stores, log });
   const graph = createGraphQLDoor({
@@ -248,14 +260,16 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
 
   const throughKoa = koa.callback();
   const serveEdge: RequestListener = (request, response) => {
+    if (drain.refuses(request, response)) return;
     if (!HOT_PATHS.has(request.url ?? '')) return void throughKoa(request, response);
     response.on('error', edgeFailed);
     return void serveRest(request, response);
   };
-  const server = createEdge(serveEdge, { hotPaths: HOT_PATHS, upgrades, keyHeader: settings.keyHeader });
+  const { keyHeader } = settings;
+  const server = createEdge(serveEdge, { hotPaths: HOT_PATHS, upgrades, keyHeader, connections });
   const brokeOff = notHttp(log);
   server.on('connection', (socket) => socket.on('error', brokeOff));
-  const inFlight = countInFlight(server);
+  const drain = createDrain(server, serveRest.refuse);
   await listen(server, settings);
   url = addressOf(server, settings.host);
   const settling = setTimeout(() => {
@@ -269,6 +283,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
 
   async function shutDown(graceMs: number): Promise<void> {
     draining = true;
+    drain.begin();
     const closed = new Promise<void>((resolve) => {
       server.close(() => resolve());
     });
@@ -279,7 +294,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     graph.close();
     bus.close();
     server.closeIdleConnections();
-    await Promise.all([inFlight.ended(graceMs), upgrades.drain(graceMs)]);
+    await Promise.all([drain.finish(graceMs), upgrades.drain(graceMs)]);
     server.closeAllConnections();
     await closed;
     await recorder.stop();

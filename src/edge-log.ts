@@ -1,5 +1,6 @@
 import type { RequestFailure } from '../rest-shims/router.ts';
 import { DomainError } from './domain/errors.ts';
+import type { RefusedFor } from './domain/metrics.ts';
 import { FreeTierUsedUp } from './domain/free-tier/free-tier.ts';
 import { randomIds } from './runtime/identifiers.ts';
 import { createSampledWarnings, type Log } from './runtime/log.ts';
@@ -41,4 +42,10 @@ export function failureLog(log: Log): (failure: RequestFailure) => void {
     if (error instanceof FreeTierUsedUp) return log.debug(told(), 'request refused');
     return warn(`${row.name} ${error.code}`, told, 'request refused');
   };
+}
+
+/** Warns of refused connections, at most some lines per second for each reason. */
+export function refusedConnections(log: Log): (reason: RefusedFor, network: string | null) => void {
+  const warn = createSampledWarnings(log, { sample: 1 });
+  return (reason, network) => warn(reason, () => ({ reason, network }), 'a connection was refused: max_connections');
 }

@@ -1,5 +1,7 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { SMALL_BODY_MS } from '../rest-shims/body.ts';
+import type { Connections } from './edge-connections.ts';
 import { openHotLane } from './hot-lane.ts';
 
 /** How long a client may take, in ms. */
@@ -10,15 +12,18 @@ interface EdgeLimits {
   readonly headersTimeout: number;
   /** To the end of a request's body; how long its answer takes is not counted. */
   readonly requestTimeout: number;
-  /** How often the last two are looked at. */
+  /** The same for the small bodies of the hot lane. */
+  readonly smallBodyTimeout: number;
+  /** How often the last three are looked at. */
   readonly connectionsCheckingInterval: number;
 }
 
 const LIMITS: EdgeLimits = {
   // Longer than the 60 s of common load balancers, so that it is never we who close first.
   keepAliveTimeout: 72_000,
-  headersTimeout: 75_000,
+  headersTimeout: 30_000,
   requestTimeout: 300_000,
+  smallBodyTimeout: SMALL_BODY_MS,
   connectionsCheckingInterval: 15_000,
 };
 
@@ -35,6 +40,8 @@ interface EdgeOptions {
   readonly upgrades?: Upgrades;
   /** The header that carries the caller's key in the place of `Authorization`, in lower case; null or absent for that. */
   readonly keyHeader?: string | null;
+  /** Limits the number of connections; without it there is no limit. */
+  readonly connections?: Connections;
 }
 
 /**
@@ -43,7 +50,7 @@ interface EdgeOptions {
  */
 export function createEdge(
   serve: RequestListener,
-  { limits = LIMITS, hotPaths = new Set(), upgrades, keyHeader = null }: EdgeOptions = {},
+  { limits = LIMITS, hotPaths = new Set(), upgrades, keyHeader = null, connections }: EdgeOptions = {},
 ): Server {
   /** Behind the edge a key is looked for in one place, whatever it is called before it. */
   function moveKey(request: IncomingMessage): void {
@@ -64,8 +71,9 @@ export function createEdge(
   });
   if (upgrades !== undefined)
     server.on('upgrade', (request: IncomingMessage, socket, head) => upgrades.serve(request, socket, head));
-  if (hotPaths.size === 0) return server;
-  const lane = openHotLane(server, hotPaths, limits);
+  const lane = hotPaths.size === 0 ? null : openHotLane(server, hotPaths, limits);
+  connections?.guard(server);
+  if (lane === null) return server;
   const { closeIdleConnections, closeAllConnections } = server;
   return Object.assign(server, {
     closeIdleConnections() {
@@ -82,31 +90,6 @@ export function createEdge(
 /** A target as proxies write it, `http://host/path`, without its scheme and host: there is one house behind this door. */
 const originForm = (target: string): string =>
   target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*/i, '').replace(/^(?!\/)/, '/');
-
-/** Knows how many requests are being served, and when the last has ended. */
-export function countInFlight(server: Server): { ended(withinMs: number): Promise<void> } {
-  let count = 0;
-  let idle: (() => void) | null = null;
-  server.on('request', (_request, response: ServerResponse) => {
-    count += 1;
-    response.once('close', () => {
-      count -= 1;
-      if (count === 0) idle?.();
-    });
-  });
-  return {
-    ended(withinMs) {
-      if (count === 0) return Promise.resolve();
-      return new Promise((resolve) => {
-        const timer = setTimeout(resolve, withinMs);
-        idle = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-    },
-  };
-}
 
 /** Resolves when the server listens. */
 export function listen(

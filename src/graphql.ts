@@ -14,7 +14,7 @@ import { createYoga, type Plugin } from 'graphql-yoga';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Scope } from '../resolvers/scope.ts';
-import { readBody, RequestAborted } from '../rest-shims/body.ts';
+import { BodyTimeout, readBody, RequestAborted, SMALL_BODY_MS } from '../rest-shims/body.ts';
 import { statusOf } from '../rest-shims/errors.ts';
 import type { GraphContext } from '../schema/builder.ts';
 import { rootOf, toGraphQLError } from '../schema/errors.ts';
@@ -213,11 +213,12 @@ export function createGraphQL({ schema, scopeFor, log, settings }: GraphQLOption
     const signal = leaving(res);
     await serving.run({ requestId: randomIds.uuid(), signal }, async () => {
       try {
-        await run({ request: req, signal }, await readBody(req, BODY_LIMIT));
+        await run({ request: req, signal }, await readBody(req, BODY_LIMIT, SMALL_BODY_MS));
       } catch (error) {
         if (error instanceof RequestAborted || res.destroyed) return;
         if (res.headersSent) return void res.destroy();
         const root = rootOf(error);
+        if (error instanceof BodyTimeout) res.shouldKeepAlive = false;
         res.writeHead(statusOf('catalog', root instanceof DomainError ? root : null), {
           'content-type': 'application/json; charset=utf-8',
         });

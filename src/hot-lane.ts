@@ -1,6 +1,9 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import type { WholeRequest } from '../rest-shims/outgoing.ts';
+import type { ArrivingRequest, WholeRequest } from '../rest-shims/outgoing.ts';
+import { GatheredBytes } from './domain/gathered-bytes.ts';
+import { asBuffer } from './wire/json/members.ts';
+import { HotBody } from './hot-body.ts';
 import { endOfHead, type HotHead, readHotHead } from './hot-request.ts';
 import { HotResponse } from './hot-response.ts';
 
@@ -10,7 +13,9 @@ export interface LanePatience {
   readonly keepAliveTimeout: number;
   /** From a connection's beginning to its first request. */
   readonly headersTimeout: number;
-  /** To the end of a request's body; and from an answer's end until a slow client must have taken it. */
+  /** To the end of a request's body, if that is shorter than `requestTimeout`. */
+  readonly smallBodyTimeout: number;
+  /** From an answer's end until a slow client must have taken it. */
   readonly requestTimeout: number;
   readonly connectionsCheckingInterval: number;
 }
@@ -24,11 +29,10 @@ export interface HotLane {
 
 /** Bytes taken of a client that sends on while its request is being answered. */
 const AHEAD_LIMIT = 64 * 1024;
-/**
- * A body beyond this is Node's to read, which pauses a client until its key is known to be good; ours is read before
- * that, and may not be much more than what Node takes in the meantime.
- */
+/** A larger body is Node's to read. Bytes. */
 const BODY_LIMIT = 128 * 1024;
+/** How long, in ms, a client may go on sending after an answer that closes its connection. */
+const LINGER_MS = 5_000;
 const TIMED_OUT = 'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n';
 const NO_BYTES: Buffer = Buffer.alloc(0);
 const ignore = (): void => {};
@@ -39,7 +43,7 @@ interface House {
   /** What answers say of their connection. */
   readonly lines: string;
   readonly open: Set<HotConnection>;
-  serve(request: WholeRequest, response: HotResponse): void;
+  serve(request: WholeRequest | ArrivingRequest, response: HotResponse): void;
   /** Gives a connection to Node, with what came on it and was not served. */
   handOver(socket: Socket, unread: Buffer): void;
 }
@@ -87,16 +91,16 @@ export function openHotLane(server: Server, paths: ReadonlySet<string>, patience
 class HotConnection {
   readonly #socket: Socket;
   readonly #house: House;
-  #state: 'fresh' | 'idle' | 'reading' | 'answering' = 'fresh';
+  /** `arriving` has a request under way whose body is not complete; `closing` discards what still comes. */
+  #state: 'fresh' | 'idle' | 'arriving' | 'answering' | 'closing' = 'fresh';
   #sinceMs = performance.now();
   /** Clients send the same head again and again; equal bytes need not be read twice. */
   #lastHead: Buffer = NO_BYTES;
   #lastRead: HotHead | null = null;
-  #head: HotHead | null = null;
-  #parts: Buffer[] = [];
-  #partBytes = 0;
-  /** What came beyond the request being answered. */
-  #ahead: Buffer = NO_BYTES;
+  /** The body of the request under way while it is not complete. */
+  #body: HotBody | null = null;
+  /** What came beyond the request being answered; null for nothing. */
+  #ahead: GatheredBytes | null = null;
   #response: HotResponse | null = null;
   readonly #onData = (bytes: Buffer): void => this.#take(bytes);
   readonly #onDrain = (): void => void this.#response?.emit('drain');
@@ -112,14 +116,25 @@ class HotConnection {
   }
 
   check(nowMs: number): void {
-    const { keepAliveTimeout, headersTimeout, requestTimeout } = this.#house.patience;
+    const { keepAliveTimeout, headersTimeout, smallBodyTimeout, requestTimeout } = this.#house.patience;
     const waitedMs = nowMs - this.#sinceMs;
-    if (this.#state === 'reading' && waitedMs > requestTimeout) {
-      this.#socket.end(TIMED_OUT, () => this.#socket.destroy());
-      this.#enter('idle');
-    } else if (this.#state === 'fresh' && waitedMs > headersTimeout) this.#socket.destroy();
-    else if (this.#state === 'idle' && waitedMs > (this.#sending ? requestTimeout : keepAliveTimeout))
-      this.#socket.destroy();
+    const limitMs = {
+      fresh: headersTimeout,
+      idle: this.#sending ? requestTimeout : keepAliveTimeout,
+      arriving: Math.min(smallBodyTimeout, requestTimeout),
+      answering: Infinity,
+      closing: this.#sending ? requestTimeout : LINGER_MS,
+    }[this.#state];
+    if (waitedMs <= limitMs) return;
+    if (this.#state === 'arriving' && this.#response?.headersSent === false) this.#timeOut();
+    else this.#socket.destroy();
+  }
+
+  /** Answers 408 to a client that is too slow to send its body. */
+  #timeOut(): void {
+    this.#abort();
+    this.#socket.end(TIMED_OUT);
+    this.#discard();
   }
 
   closeIfIdle(): void {
@@ -135,16 +150,23 @@ class HotConnection {
     this.#socket.destroy();
   }
 
-  #enter(state: 'idle' | 'reading' | 'answering'): void {
+  #enter(state: 'idle' | 'arriving' | 'answering' | 'closing'): void {
     this.#state = state;
     this.#sinceMs = performance.now();
   }
 
   #take(bytes: Buffer): void {
-    if (this.#state === 'reading') return this.#takeBody(bytes);
+    if (this.#body !== null) return this.#takeBody(this.#body, bytes);
+    if (this.#state === 'closing') return;
     if (this.#state !== 'answering') return this.#begin(bytes);
-    this.#ahead = this.#ahead.length === 0 ? bytes : Buffer.concat([this.#ahead, bytes]);
-    if (this.#ahead.length > AHEAD_LIMIT) this.#socket.pause();
+    this.#keep(bytes);
+  }
+
+  /** Keeps what came beyond the request being answered. */
+  #keep(bytes: Buffer): void {
+    this.#ahead ??= new GatheredBytes();
+    this.#ahead.add(bytes);
+    if (this.#ahead.size > AHEAD_LIMIT) this.#socket.pause();
   }
 
   /** What comes between requests begins one: ours, or Node's. */
@@ -152,10 +174,10 @@ class HotConnection {
     const end = endOfHead(bytes);
     const head = end === -1 ? null : this.#readHead(bytes, end);
     if (head === null || head.length > BODY_LIMIT) return this.#handOver(bytes);
-    this.#head = head;
-    if (bytes.length === end + head.length) return this.#serve(bytes.subarray(end));
-    this.#enter('reading');
-    this.#takeBody(bytes.subarray(end));
+    const whole = end + head.length;
+    if (bytes.length < whole) return this.#serveArriving(head, bytes.subarray(end));
+    if (bytes.length > whole) this.#keep(bytes.subarray(whole));
+    this.#serve(head, bytes.subarray(end, whole));
   }
 
   #readHead(bytes: Buffer, end: number): HotHead | null {
@@ -169,42 +191,82 @@ class HotConnection {
     return read;
   }
 
-  #takeBody(bytes: Buffer): void {
-    const wanted = (this.#head?.length ?? 0) - this.#partBytes;
-    const part = bytes.length > wanted ? bytes.subarray(0, wanted) : bytes;
-    this.#parts.push(part);
-    this.#partBytes += part.length;
-    if (part.length < wanted) return;
-    if (bytes.length > wanted) this.#ahead = bytes.subarray(wanted);
-    const body = this.#parts.length === 1 && this.#parts[0] ? this.#parts[0] : Buffer.concat(this.#parts);
-    this.#parts = [];
-    this.#partBytes = 0;
-    this.#serve(body);
-  }
-
-  #serve(whole: Buffer): void {
-    const head = this.#head;
-    if (head === null) return;
-    const socket = this.#socket;
-    const request: WholeRequest = { method: 'POST', url: head.path, headers: head.headers, socket, whole };
-    const response = new HotResponse(request, { socket, lines: this.#house.lines, ended: () => this.#answered() });
-    this.#response = response;
+  #serve({ path, headers }: HotHead, whole: Buffer): void {
+    const request: WholeRequest = { method: 'POST', url: path, headers, socket: this.#socket, whole };
+    const response = this.#respondTo(request);
     this.#enter('answering');
     this.#house.serve(request, response);
   }
 
+  /** Serves a request whose body is not complete. The connection is not read until the body is asked for. */
+  #serveArriving({ path, headers, length }: HotHead, begun: Buffer): void {
+    const socket = this.#socket;
+    const arriving = new HotBody(length, () => void (socket.isPaused() && socket.resume()));
+    const request: ArrivingRequest = { method: 'POST', url: path, headers, socket, arriving };
+    const response = this.#respondTo(request);
+    response.requestArriving = true;
+    this.#body = arriving;
+    if (begun.length > 0) arriving.add(begun);
+    this.#enter('arriving');
+    this.#house.serve(request, response);
+    if (this.#body === arriving && !arriving.isRead) socket.pause();
+  }
+
+  #respondTo(request: WholeRequest | ArrivingRequest): HotResponse {
+    const { lines } = this.#house;
+    const response = new HotResponse(request, { socket: this.#socket, lines, ended: () => this.#answered() });
+    this.#response = response;
+    return response;
+  }
+
+  #takeBody(body: HotBody, bytes: Buffer): void {
+    const beyond = body.add(bytes);
+    if (beyond === null) return;
+    this.#body = null;
+    if (this.#response) this.#response.requestArriving = false;
+    this.#enter('answering');
+    if (beyond.length > 0) this.#keep(beyond);
+  }
+
   #answered(): void {
+    const keepsAlive = this.#body === null && this.#response?.shouldKeepAlive !== false;
     this.#response = null;
-    if (this.#ahead.length === 0) return this.#enter('idle');
-    // Not at once: the answer's end is still being told, and what comes until then belongs behind.
+    if (!keepsAlive) return this.#close();
+    if (this.#ahead === null) return this.#enter('idle');
+    // Deferred: the `close` listeners of the answer run before the next request begins.
     setImmediate(() => {
-      if (this.#socket.destroyed) return;
       const ahead = this.#ahead;
-      this.#ahead = NO_BYTES;
+      if (this.#socket.destroyed || ahead === null) return;
+      this.#ahead = null;
       this.#enter('idle');
       if (this.#socket.isPaused()) this.#socket.resume();
-      this.#begin(ahead);
+      this.#begin(asBuffer(ahead.take()));
     });
+  }
+
+  /** Closes the connection once the answer is sent. */
+  #close(): void {
+    this.#discard();
+    // Deferred: the answer still waits for its last write.
+    setImmediate(() => this.#socket.end());
+  }
+
+  /** Reads and drops what the client still sends: closing a socket with unread bytes resets it under the answer. */
+  #discard(): void {
+    this.#body?.abort();
+    this.#body = null;
+    this.#ahead = null;
+    this.#enter('closing');
+    this.#socket.resume();
+  }
+
+  /** Tells the request under way that its client has gone. */
+  #abort(): void {
+    this.#body?.abort();
+    this.#body = null;
+    const response = this.#response;
+    this.#response = null;
+    response?.left();
   }
 
   #handOver(unread: Buffer): void {
@@ -212,17 +274,15 @@ class HotConnection {
     this.#house.handOver(this.#socket, unread);
   }
 
-  /** As Node's server has it: who sends no more has left, whatever it still waits for. */
+  /** As in Node's server, a client that ends its side has left, even while it waits for an answer. */
   #halfClosed(): void {
     if (this.#state === 'idle') this.#socket.end();
-    else this.#socket.destroy();
+    else if (this.#state !== 'closing') this.#socket.destroy();
   }
 
   #closed(): void {
     this.#detach();
-    const response = this.#response;
-    this.#response = null;
-    response?.left();
+    this.#abort();
   }
 
   #detach(): void {

@@ -1,13 +1,14 @@
 import { EventEmitter } from 'node:events';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Outgoing, WholeRequest } from '../rest-shims/outgoing.ts';
+import type { ArrivingRequest, Outgoing, WholeRequest } from '../rest-shims/outgoing.ts';
 import { sendInTurn } from './runtime/turn.ts';
 
 /** Chunks up to this size are copied between their frames: one write costs more than the copy. */
 const SMALL_CHUNK = 16 * 1024;
 const HEADER_TEXT = /^[\t\x20-\x7e\x80-\xff]*$/;
 const LAST_CHUNK = '0\r\n\r\n';
+const CLOSE_LINE = 'Connection: close\r\n';
 
 let dateSecond = 0;
 let dateLine = '';
@@ -27,18 +28,24 @@ type Ended = () => void;
 
 /** An answer on a connection of the hot lane: what Node's response does for our rows, written in as few writes as can be. */
 export class HotResponse extends EventEmitter implements Outgoing {
-  readonly req: WholeRequest;
+  readonly req: WholeRequest | ArrivingRequest;
   readonly #socket: Socket;
   readonly #connectionLines: string;
   readonly #ended: Ended;
   /** Status line and headers, until they are written. */
   #head = '';
   #chunked = false;
+  /** The connection broke, or was closed, before the answer was complete. */
+  #gone = false;
   headersSent = false;
   writableFinished = false;
+  shouldKeepAlive = true;
+  /** A part of the request has not arrived: an answer before that closes the connection. */
+  requestArriving = false;
+  cut: ((failure: Error) => void) | null = null;
 
   constructor(
-    request: WholeRequest,
+    request: WholeRequest | ArrivingRequest,
     connection: { readonly socket: Socket; readonly lines: string; readonly ended: Ended },
   ) {
     super();
@@ -49,7 +56,7 @@ export class HotResponse extends EventEmitter implements Outgoing {
   }
 
   get destroyed(): boolean {
-    return this.#socket.destroyed && !this.writableFinished;
+    return (this.#gone || this.#socket.destroyed) && !this.writableFinished;
   }
 
   writeHead(status: number, head: string[] | Record<string, string | number>): this {
@@ -64,7 +71,9 @@ export class HotResponse extends EventEmitter implements Outgoing {
       framed ||= name === 'content-length' || name.toLowerCase() === 'content-length';
     }
     this.#chunked = !framed;
-    this.#head = `${text}${dateNow()}${this.#connectionLines}${framed ? '' : 'Transfer-Encoding: chunked\r\n'}\r\n`;
+    if (this.requestArriving) this.shouldKeepAlive = false;
+    const connection = this.shouldKeepAlive ? this.#connectionLines : CLOSE_LINE;
+    this.#head = `${text}${dateNow()}${connection}${framed ? '' : 'Transfer-Encoding: chunked\r\n'}\r\n`;
     this.headersSent = true;
     return this;
   }
@@ -144,11 +153,12 @@ export class HotResponse extends EventEmitter implements Outgoing {
 
   /** The connection is closed under the answer. */
   left(): void {
+    this.#gone = true;
     if (!this.writableFinished) this.emit('close');
   }
 
   #over(): boolean {
-    return this.writableFinished || this.#socket.destroyed;
+    return this.writableFinished || this.#gone || this.#socket.destroyed;
   }
 
   #framedText(text: string): string {

@@ -26,7 +26,16 @@ export interface Scopes {
 
 export function createScopes(
   platform: Platform,
-  { paidKeys, networkOf }: { readonly paidKeys: PaidKeys; readonly networkOf: NetworkOf },
+  {
+    paidKeys,
+    networkOf,
+    authenticated,
+  }: {
+    readonly paidKeys: PaidKeys;
+    readonly networkOf: NetworkOf;
+    /** Called with the connection of every request that has a known key. */
+    readonly authenticated: (socket: object) => void;
+  },
 ): Scopes {
   async function callerBehind(key: string): Promise<Caller | null> {
     try {
@@ -38,17 +47,24 @@ export function createScopes(
   }
 
   return {
-    forRequest: (caller, response) => new RequestScope(platform, caller, networkOf, response),
-    forUpgrade: (caller, request, signal) => ({
-      platform,
-      caller,
-      client: clientOf(request, networkOf),
-      signal,
-      loaders: createLoaders(platform.stores, caller),
-    }),
+    forRequest(caller, response) {
+      if (caller !== null) authenticated(response.req.socket);
+      return new RequestScope(platform, caller, networkOf, response);
+    },
+    forUpgrade(caller, request, signal) {
+      authenticated(request.socket);
+      return {
+        platform,
+        caller,
+        client: clientOf(request, networkOf),
+        signal,
+        loaders: createLoaders(platform.stores, caller),
+      };
+    },
     async forGraph({ request, signal }) {
       const key = readCredential(request.headers);
       const caller = key === null || key === '' ? null : await callerBehind(key);
+      if (caller !== null) authenticated(request.socket);
       const client = clientOf(request, networkOf);
       let loaders: Loaders | null = null;
       return {
@@ -106,11 +122,12 @@ class RequestScope implements Scope {
     if (this.#controller === null) {
       const controller = new AbortController();
       const response = this.#response;
-      if (response.destroyed) controller.abort(new CallerGone());
-      else
-        response.once('close', () => {
-          if (!response.writableFinished) controller.abort(new CallerGone());
-        });
+      /** Without a failure the caller has left. */
+      const leave = (failure?: Error): void => {
+        if (!response.writableFinished) controller.abort(failure ?? new CallerGone());
+      };
+      if (response.destroyed) leave();
+      else response.once('close', leave).cut = leave;
       this.#controller = controller;
     }
     return this.#controller.signal;

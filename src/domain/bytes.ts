@@ -1,3 +1,5 @@
+import { GatheredBytes } from './gathered-bytes.ts';
+
 /** Receives a byte stream, in order. Exactly one of `done` and `fail` is called, once, last. */
 export interface ByteSink {
   /** Takes one chunk. Returning false asks the source to pause until `resume`. */
@@ -38,21 +40,16 @@ export function bytesOf(body: Uint8Array): ByteStream {
 /** Reads a stream to its end. Rejects with what failed it; null when it holds more than `limit` bytes. */
 export function collect(stream: ByteStream, limit: number): Promise<Uint8Array | null> {
   return new Promise((resolve, reject) => {
-    const chunks: Uint8Array[] = [];
-    let size = 0;
+    const gathered = new GatheredBytes();
     stream.pipe({
       chunk(bytes) {
-        size += bytes.length;
-        chunks.push(bytes);
-        if (size <= limit) return true;
+        gathered.add(bytes);
+        if (gathered.size <= limit) return true;
         stream.cancel();
         resolve(null);
         return false;
       },
-      done() {
-        const [only] = chunks;
-        resolve(chunks.length === 1 && only ? only : joined(chunks));
-      },
+      done: () => resolve(gathered.take()),
       fail: reject,
     });
   });

@@ -2,6 +2,7 @@ import type { Caller } from '../domain/caller.ts';
 import type { Outcome } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
 import type { Clock, Ids } from '../domain/clock.ts';
+import { DomainError } from '../domain/errors.ts';
 import type { Usd } from '../domain/money.ts';
 import type { CallRecorder } from './gateway.ts';
 import type { HealthWatch, WatchedCall } from './health.ts';
@@ -88,8 +89,9 @@ export function openBooks(
     close(end, { failure, outcome, cost }) {
       if (closed) return;
       closed = true;
-      // A caller who leaves makes whatever was under way fail; the leaving is what happened.
-      const how = end === 'failed' && signal.aborted ? 'abandoned' : end;
+      // A caller who leaves makes whatever was under way fail; the leaving is what happened. A shutdown is a failure.
+      const left = signal.aborted && !(signal.reason instanceof DomainError);
+      const how = end === 'failed' && left ? 'abandoned' : end;
       recorder.record(
         recordOf({
           // A call id of ours is as unique as a row's must be; one of a client need not be.

@@ -65,18 +65,11 @@ interface Known {
   readonly trusted: boolean;
 }
 
-/**
- * Tells a request's client by the connection's peer and, where the peer is a trusted proxy, by
- * `X-Forwarded-For`: read from the right, each entry believed only when a trusted proxy wrote it. Where an
- * entry is no address, whoever wrote it counts as the client.
- */
-export function createClientNetworks(
-  trustedProxies: readonly string[],
-): (peer: string | undefined, forwardedFor: string | undefined) => string {
+/** Reads addresses; a text that is no address is null. */
+function createLookup(trustedProxies: readonly string[]): (text: string) => Known | null {
   const ranges = trustedProxies.map(parseRange).filter((range) => range !== null);
   const known = new Map<string, Known>();
-
-  function look(text: string): Known | null {
+  return (text) => {
     const before = known.get(text);
     if (before !== undefined) return before;
     const address = parseEntry(text);
@@ -86,7 +79,28 @@ export function createClientNetworks(
     if (known.size >= MOST_KNOWN) known.clear();
     known.set(text, now);
     return now;
-  }
+  };
+}
+
+/** The network of a connection's peer; null for a trusted proxy, whose connections are many clients'. */
+export function createPeerNetworks(trustedProxies: readonly string[]): (peer: string | undefined) => string | null {
+  const look = createLookup(trustedProxies);
+  return (peer) => {
+    const known = peer === undefined ? null : look(peer);
+    if (known === null) return 'unknown';
+    return known.trusted ? null : known.network;
+  };
+}
+
+/**
+ * Tells a request's client by the connection's peer and, where the peer is a trusted proxy, by
+ * `X-Forwarded-For`: read from the right, each entry believed only when a trusted proxy wrote it. Where an
+ * entry is no address, whoever wrote it counts as the client.
+ */
+export function createClientNetworks(
+  trustedProxies: readonly string[],
+): (peer: string | undefined, forwardedFor: string | undefined) => string {
+  const look = createLookup(trustedProxies);
 
   function behind(proxy: Known, chain: string): Known {
     let client = proxy;

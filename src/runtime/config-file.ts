@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { LineCounter, parseDocument, type Document } from 'yaml';
 import { z } from 'zod';
-import { type Deployment, PROVIDER_NAMES } from '../domain/chat/provider.ts';
-import { vendorOf } from '../domain/chat/vendors.ts';
+import type { Deployment } from '../domain/chat/provider.ts';
 import type { BudgetToldAs } from '../domain/errors.ts';
 import { rateFrom } from '../domain/money.ts';
 import { Secret } from '../domain/secret.ts';
@@ -10,7 +9,7 @@ import type { FileLimits } from '../domain/upstream-objects/file-limits.ts';
 import { type BillingSection, billingSection } from './billing-settings.ts';
 import { proxyFault } from './client-network.ts';
 import { withIds } from './deployment-ids.ts';
-import { isHttpAddress, modelEntry, toDeployment } from './deployment-settings.ts';
+import { addressFault, modelEntry, toDeployment } from './deployment-settings.ts';
 
 /** One thing wrong with the configuration, and where. */
 export interface ConfigFault {
@@ -38,6 +37,9 @@ const faultText = ({ source, line, key, message }: ConfigFault): string =>
 
 /** Most calls a day that a limit can say: every interface can write it as a number. */
 export const MOST_DAILY_CALLS = 1_000_000_000;
+
+/** More connections than one process can hold. */
+export const MOST_CONNECTIONS = 1_000_000;
 
 /** Longer than any connection lives. */
 const MOST_HEARTBEAT_SECONDS = 86_400;
@@ -101,6 +103,7 @@ const generalSettings = z.looseObject({
   response_retention_days: z.int().min(0).max(MOST_RETENTION_DAYS).optional(),
   catalog_daily_limit: z.int().min(0).max(MOST_DAILY_CALLS).optional(),
   trusted_proxies: z.array(proxy).optional(),
+  max_connections: z.int().min(0).max(MOST_CONNECTIONS).optional(),
   tracing: z.looseObject({ store: traceStore.optional() }).optional(),
   demo_model: z.boolean().optional(),
   graphql_introspection: z.boolean().optional(),
@@ -153,6 +156,7 @@ export interface FileSettings {
   readonly fileLimits: FileLimits;
   readonly catalogDailyLimit: number | null;
   readonly trustedProxies: readonly string[] | null;
+  readonly maxConnections: number | null;
   readonly retentionDays: number | null;
   readonly traceStore: TraceStoreSection;
   readonly capturePrompts: boolean | null;
@@ -247,6 +251,7 @@ export function readConfigFile(file: string, env: NodeJS.ProcessEnv): FileSettin
     retentionDays: retentionIn(general?.tracing?.store),
     traceStore: traceStoreIn(general?.tracing?.store),
     trustedProxies: general?.trusted_proxies ?? null,
+    maxConnections: general?.max_connections ?? null,
     capturePrompts: general?.store_prompts_in_spend_logs ?? null,
     budgetToldAs: BUDGET_FORMS.get(shared?.budget_exceeded_status_code ?? null) ?? null,
     alwaysStreamUsage: general?.always_include_stream_usage ?? null,
@@ -275,18 +280,6 @@ export function readConfigFile(file: string, env: NodeJS.ProcessEnv): FileSettin
       called: [shared?.callbacks].flat().includes('otel'),
     },
   };
-}
-
-/** Why a provider cannot be called at an address, or without one; null where it can. */
-function addressFault(provider: string, apiBase: string | null): string | null {
-  // What the file says was checked already; what the environment says was not.
-  if (apiBase !== null)
-    return isHttpAddress(apiBase) ? null : `"${apiBase}", from the environment, is not an http:// or https:// address`;
-  if (!PROVIDER_NAMES.some((name) => name === provider))
-    return `the provider "${provider}" is not known (${PROVIDER_NAMES.join(', ')}); set api_base if it speaks chat-completions`;
-  const vendor = vendorOf(provider);
-  if (vendor === null || vendor.base !== null) return null;
-  return `the provider "${provider}" has no address of its own; set api_base, or ${vendor.baseVariables.join(', ')}`;
 }
 
 function readText(file: string): string {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Deployment } from '../domain/chat/provider.ts';
+import { type Deployment, PROVIDER_NAMES } from '../domain/chat/provider.ts';
 import { type Vendor, vendorOf } from '../domain/chat/vendors.ts';
 import { CLIENT_CREDENTIALS } from '../domain/deployments/client-credentials.ts';
 import { UNTOLD } from '../domain/deployments/probe-settings.ts';
@@ -171,6 +171,18 @@ export function oddityOf(deployment: Deployment, env: NodeJS.ProcessEnv): string
   return `The model "${modelGroup}" is called without a key: that of ${named} is not sent to ${URL.parse(apiBase ?? '')?.origin}. If it wants one, set api_key.`;
 }
 
-export function isHttpAddress(text: string): boolean {
+function isHttpAddress(text: string): boolean {
   return /^https?:$/.test(URL.parse(text)?.protocol ?? '');
+}
+
+/** Why a provider cannot be called at an address, or without one; null where it can. */
+export function addressFault(provider: string, apiBase: string | null): string | null {
+  // What the file says was checked already; what the environment says was not.
+  if (apiBase !== null)
+    return isHttpAddress(apiBase) ? null : `"${apiBase}", from the environment, is not an http:// or https:// address`;
+  if (!PROVIDER_NAMES.some((name) => name === provider))
+    return `the provider "${provider}" is not known (${PROVIDER_NAMES.join(', ')}); set api_base if it speaks chat-completions`;
+  const vendor = vendorOf(provider);
+  if (vendor === null || vendor.base !== null) return null;
+  return `the provider "${provider}" has no address of its own; set api_base, or ${vendor.baseVariables.join(', ')}`;
 }

@@ -1,6 +1,6 @@
 import type { CatalogStatus, LookOutcome } from '../domain/catalog/catalog.ts';
 import type { Clock } from '../domain/clock.ts';
-import type { Metrics } from '../domain/metrics.ts';
+import type { ConnectionCounts, Metrics } from '../domain/metrics.ts';
 import type { SpanExport } from '../domain/traces/span-export.ts';
 
 export interface MetricsOptions {
@@ -9,6 +9,7 @@ export interface MetricsOptions {
   readonly spanExport: Pick<SpanExport, 'counts'> | null;
   /** Calls that wait for their commit, and such as are committed and wait to be unfolded. */
   readonly calls: { waiting(): number; backlog(): number };
+  readonly connections: () => ConnectionCounts;
   readonly clock: Clock;
 }
 
@@ -27,7 +28,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   };
 }
 
-async function openRegistry({ catalog, spanExport, calls, clock }: MetricsOptions) {
+async function openRegistry({ catalog, spanExport, calls, connections, clock }: MetricsOptions) {
   const { collectDefaultMetrics, Counter, Gauge, Registry } = await import('prom-client');
   const registry = new Registry();
   const registers = [registry];
@@ -46,6 +47,19 @@ async function openRegistry({ catalog, spanExport, calls, clock }: MetricsOption
   gauge('lensgate_calls_to_unfold', 'Calls that are committed and not yet unfolded into what is read.', () =>
     calls.backlog(),
   );
+  gauge('lensgate_connections_open', 'Open connections of clients.', () => connections().open);
+  const refused = new Counter({
+    name: 'lensgate_connections_refused_total',
+    help: 'Connections refused by `max_connections`: of all, or of one network without a known key.',
+    labelNames: ['limit'],
+    registers,
+    collect() {
+      refused.reset();
+      const { total, network } = connections().refused;
+      refused.inc({ limit: 'total' }, total);
+      refused.inc({ limit: 'network' }, network);
+    },
+  });
   gauge('lensgate_catalog_entries', 'Entries of the catalog.', ({ count }) => count);
   gauge('lensgate_catalog_quarantined_prices', 'Prices that are kept out of the catalog.', ({ held }) => held);
 

@@ -12,6 +12,7 @@ import {
   ConfigError,
   type ConfigFault,
   type FileSettings,
+  MOST_CONNECTIONS,
   MOST_DAILY_CALLS,
   MOST_RETENTION_DAYS,
   readConfigFile,
@@ -42,6 +43,8 @@ export interface Settings {
   /** Serves the built-in `demo` model. */
   readonly demoModel: boolean;
   readonly maxRequestBytes: number;
+  /** Most open connections of clients; 0 for no limit. */
+  readonly maxConnections: number;
   /** How long a streamed answer may be silent before it is sent a sign of life; 0 sends none. */
   readonly streamHeartbeatSeconds: number;
   /** How long an upstream may be silent within an answer before it counts as gone. */
@@ -100,6 +103,7 @@ const DEFAULT_MAX_REQUEST_BYTES = 32 * 1024 * 1024;
 const DEFAULT_HEARTBEAT_SECONDS = 15;
 const DEFAULT_SILENCE_SECONDS = 300;
 const DEFAULT_DAILY_LIMIT = 1_000;
+const DEFAULT_MAX_CONNECTIONS = 10_000;
 const DEFAULT_RETENTION_DAYS = 14;
 /** As the reference looks. */
 const DEFAULT_BATCH_SECONDS = 6_000;
@@ -117,6 +121,7 @@ const SILENT_FILE: FileSettings = {
   retentionDays: null,
   traceStore: { type: null, url: null, database: null },
   trustedProxies: null,
+  maxConnections: null,
   capturePrompts: null,
   alwaysStreamUsage: null,
   budgetToldAs: null,
@@ -187,6 +192,12 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, sm
     file.catalogDailyLimit ?? DEFAULT_DAILY_LIMIT,
     MOST_DAILY_CALLS,
   );
+  const maxConnections = wholeNumber(
+    'LENSGATE_MAX_CONNECTIONS',
+    env['LENSGATE_MAX_CONNECTIONS'],
+    file.maxConnections ?? DEFAULT_MAX_CONNECTIONS,
+    MOST_CONNECTIONS,
+  );
   const retentionToldDays = wholeNumber(
     'AGENT_TRACING_RETENTION_DAYS',
     env['AGENT_TRACING_RETENTION_DAYS'],
@@ -234,6 +245,7 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, sm
     maxRequestBytes: file.maxRequestBytes ?? DEFAULT_MAX_REQUEST_BYTES,
     streamHeartbeatSeconds: file.streamHeartbeatSeconds ?? DEFAULT_HEARTBEAT_SECONDS,
     upstreamSilenceSeconds: file.upstreamSilenceSeconds ?? DEFAULT_SILENCE_SECONDS,
+    maxConnections,
     fileLimits: file.fileLimits,
     capturePrompts: file.capturePrompts ?? false,
     alwaysStreamUsage: file.alwaysStreamUsage ?? false,

@@ -12,6 +12,7 @@ beforeAll(async () => {
     keepAliveTimeout: 5_000,
     headersTimeout: 100,
     requestTimeout: 100,
+    smallBodyTimeout: 100,
     connectionsCheckingInterval: 20,
   };
   server = createEdge(

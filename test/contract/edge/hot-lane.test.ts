@@ -15,6 +15,7 @@ const PATIENCE = {
   keepAliveTimeout: 72_000,
   headersTimeout: 75_000,
   requestTimeout: 300_000,
+  smallBodyTimeout: 30_000,
   connectionsCheckingInterval: 20,
 };
 
@@ -286,6 +287,18 @@ describe('a client of the hot lane that takes its time', () => {
       /^HTTP\/1\.1 408 /,
     ],
     ['for its first request is closed', { headersTimeout: 50 }, '', /^$/],
+    [
+      'for its head is answered 408',
+      { requestTimeout: 50, headersTimeout: 50 },
+      post('/hot', 'abc').slice(0, 40),
+      /^HTTP\/1\.1 408 /,
+    ],
+    [
+      'for the head of its next request is answered 408',
+      { requestTimeout: 50, headersTimeout: 50 },
+      post('/hot', 'abc') + post('/hot', 'abc').slice(0, 40),
+      /^HTTP\/1\.1 200 [^]*HTTP\/1\.1 408 /,
+    ],
     ['for its next request is closed', { keepAliveTimeout: 50 }, post('/hot', 'abc'), /^HTTP\/1\.1 200 /],
   ])('%s', async (_what, short, text, expected) => {
     const server = await edge(echo, { patience: { ...PATIENCE, ...short } });

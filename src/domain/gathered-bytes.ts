@@ -1,0 +1,100 @@
+/** Chunks up to this size are copied into blocks: as an object each of them would cost more memory than its bytes. */
+const SMALL_CHUNK = 4 * 1024;
+const SMALLEST_BLOCK = 256;
+const LARGEST_BLOCK = 64 * 1024;
+
+/** A copy with memory of its own: a small Buffer would share a block of memory with others. */
+function exactly(bytes: Buffer): Buffer {
+  const copy = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(copy);
+  return copy;
+}
+
+/**
+ * Joins chunks to one body. It holds at most about twice the bytes it was given, however small the chunks are. A chunk
+ * must not change after it was added.
+ */
+export class GatheredBytes {
+  #chunks: Uint8Array[] = [];
+  /** The block that small chunks are copied into, and how much of it is filled. */
+  #block: Buffer | null = null;
+  #filled = 0;
+  #blockSize = SMALLEST_BLOCK;
+  #size = 0;
+
+  /** Bytes gathered so far. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Objects and bytes of memory it holds. */
+  get held(): { readonly objects: number; readonly bytes: number } {
+    const all = this.#block === null ? this.#chunks : [...this.#chunks, this.#block];
+    return { objects: all.length, bytes: all.reduce((sum, { buffer }) => sum + buffer.byteLength, 0) };
+  }
+
+  add(chunk: Uint8Array): void {
+    // Most bodies are one chunk, which needs no copy.
+    if (this.#size === 0 || chunk.length > SMALL_CHUNK) {
+      this.#closeBlock();
+      this.#chunks.push(chunk);
+    } else this.#copy(chunk);
+    this.#size += chunk.length;
+  }
+
+  /** Copies what was gathered to the start of `target`. */
+  copyTo(target: Uint8Array): void {
+    this.#closeBlock();
+    let at = 0;
+    for (const chunk of this.#chunks) {
+      target.set(chunk, at);
+      at += chunk.length;
+    }
+  }
+
+  /** Gives all bytes as one and releases them here. */
+  take(): Uint8Array {
+    this.#closeBlock();
+    const [only] = this.#chunks;
+    const whole = this.#chunks.length === 1 && only ? only : Buffer.concat(this.#chunks, this.#size);
+    this.drop();
+    return whole;
+  }
+
+  /** Releases all bytes. */
+  drop(): void {
+    this.#chunks = [];
+    this.#block = null;
+    this.#filled = 0;
+    this.#size = 0;
+  }
+
+  #copy(chunk: Uint8Array): void {
+    let from = 0;
+    while (from < chunk.length) {
+      const block = this.#openBlock();
+      const part = chunk.subarray(from, from + block.length - this.#filled);
+      block.set(part, this.#filled);
+      this.#filled += part.length;
+      from += part.length;
+    }
+  }
+
+  /** The block with room. Behind a full block comes one of double size, so that copying stays linear. */
+  #openBlock(): Buffer {
+    if (this.#block !== null && this.#filled < this.#block.length) return this.#block;
+    this.#blockSize = this.#block === null ? SMALLEST_BLOCK : Math.min(this.#blockSize * 2, LARGEST_BLOCK);
+    this.#closeBlock();
+    this.#block = Buffer.allocUnsafeSlow(this.#blockSize);
+    return this.#block;
+  }
+
+  #closeBlock(): void {
+    const block = this.#block;
+    if (block === null) return;
+    // An unfilled block would keep its whole memory, so its bytes are copied.
+    this.#chunks.push(this.#filled === block.length ? block : exactly(block.subarray(0, this.#filled)));
+    this.#block = null;
+    this.#filled = 0;
+  }
+}

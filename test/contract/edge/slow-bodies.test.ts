@@ -1,0 +1,51 @@
+import { connect, type Socket } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { SMALL_BODY_MS } from '../../../rest-shims/body.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+  // The graph is built by its first request.
+  await (await app.call('POST', '/graphql', { query: '{ __typename }' })).text();
+});
+afterAll(() => app.stop());
+afterEach(() => vi.useRealTimers());
+
+/** Everything that comes until the server closes. */
+async function allOf(socket: Socket): Promise<string> {
+  let all = '';
+  for await (const chunk of socket) all += (chunk as Buffer).toString('latin1');
+  return all;
+}
+
+const WORDS = 'The body took too long to come.';
+
+describe('a body without a key that takes too long is answered 503, and its connection closes', () => {
+  it.each([
+    ['/graphql', { errors: [{ message: WORDS, extensions: { code: 'UNAVAILABLE', retryAfterSeconds: 2 } }] }],
+    ['/graphql/stream', { errors: [{ message: WORDS, extensions: { code: 'UNAVAILABLE', retryAfterSeconds: 2 } }] }],
+    ['/billing/webhook', { detail: WORDS }],
+  ])('at %s', async (path, body) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const socket = connect(Number(new URL(app.url).port), '127.0.0.1');
+    const came = allOf(socket);
+    socket.write(
+      `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"que`,
+    );
+    let over = false;
+    void came.then(() => (over = true));
+    while (!over) {
+      await turn();
+      vi.advanceTimersByTime(SMALL_BODY_MS);
+    }
+    const [head = '', said = ''] = (await came).split('\r\n\r\n');
+    expect([head.split('\r\n')[0], /\r\nConnection: close\b/.test(head)]).toEqual([
+      'HTTP/1.1 503 Service Unavailable',
+      true,
+    ]);
+    // One chunk, where the answer is chunked.
+    expect(JSON.parse(said.replace(/^[\da-f]+\r\n|\r\n0$/g, ''))).toEqual(body);
+  });
+});
