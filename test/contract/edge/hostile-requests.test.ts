@@ -74,12 +74,11 @@ async function answerTo(pieces: readonly Uint8Array[]): Promise<string> {
 const statusesIn = (answer: string): readonly number[] =>
   Array.from(answer.matchAll(/HTTP\/1\.1 (\d{3}) /g), ([, status]) => Number(status));
 
-function assertAnswered({ status, goesOn }: HostileShape, answer: string): void {
-  const expected = [
-    ...(status === null ? [] : [status === 'below 500' ? expect.toSatisfy((one: number) => one < 500) : status]),
-    ...(goesOn ? [200] : []),
-  ];
-  expect(statusesIn(answer)).toEqual(expected);
+/** The statuses a shape is answered with, and those it should be. */
+function judged({ status, goesOn }: HostileShape, answer: string): { readonly got: unknown; readonly wanted: unknown } {
+  const [first, ...more] = statusesIn(answer);
+  const got = first !== undefined && first < 500 && status === 'below 500' ? ['below 500', ...more] : [first, ...more];
+  return { got, wanted: [status ?? undefined, ...(goesOn ? [200] : [])] };
 }
 
 function cut(bytes: Buffer, draw: (below: number) => number): Buffer[] {
@@ -95,12 +94,14 @@ function cut(bytes: Buffer, draw: (below: number) => number): Buffer[] {
 
 describe('a hostile request', () => {
   it.each(SHAPES)('is answered as it should be: %s', async (_what, shape) => {
-    assertAnswered(shape, await answerTo([shape.bytes, ...(shape.goesOn ? [LAST] : [])]));
+    const { got, wanted } = judged(shape, await answerTo([shape.bytes, ...(shape.goesOn ? [LAST] : [])]));
+    expect(got).toEqual(wanted);
   });
 
   it.each(SHAPES)('is answered alike in pieces: %s', async (_what, shape) => {
     const pieces = cut(shape.bytes, randomFrom(shape.bytes.length));
-    assertAnswered(shape, await answerTo([...pieces, ...(shape.goesOn ? [LAST] : [])]));
+    const { got, wanted } = judged(shape, await answerTo([...pieces, ...(shape.goesOn ? [LAST] : [])]));
+    expect(got).toEqual(wanted);
   });
 });
 
