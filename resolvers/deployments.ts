@@ -40,6 +40,10 @@ export function seenBy(scope: Scope): readonly SeenDeployment[] {
     }));
 }
 
+/** Whether answers to this caller name the base address of the upstream. */
+export const seesApiBase = ({ platform, caller }: Pick<Scope, 'platform' | 'caller'>): boolean =>
+  platform.exposesApiBase || (caller !== null && visibilityOf(caller).kind === 'all');
+
 /** The deployments a caller may see, of one model group where one is named. */
 export const listDeployments = operation({
   name: 'listDeployments',

@@ -39,6 +39,8 @@ export interface Platform {
   readonly healthChecks: { readonly background: boolean; readonly details: boolean };
   /** Most bytes of files that callers send; null where only the size of a request bounds them. */
   readonly fileLimits: FileLimits;
+  /** Whether every caller is shown the base address of an upstream that answered; administrators always are. */
+  readonly exposesApiBase: boolean;
   /** What calls that others make cost by the catalog. */
   readonly estimates: CallEstimates;
   /** Reads the exports of spans that come in. */

@@ -1,3 +1,4 @@
+import { seesApiBase } from '../resolvers/deployments.ts';
 import { callModel } from '../resolvers/inference.ts';
 import type { Scope } from '../resolvers/scope.ts';
 import { collect } from '../src/domain/bytes.ts';
@@ -179,7 +180,7 @@ export function headOf(call: GatewayCall, scope: Scope): string[] {
     VERSION,
     'x-litellm-response-duration-ms',
     call.elapsedMs().toFixed(3),
-    ...headOfDeployment(deployment),
+    ...headOfDeployment(deployment, seesApiBase(scope)),
     'x-litellm-attempted-retries',
     String(tries.retries),
     'x-litellm-attempted-fallbacks',
@@ -202,18 +203,20 @@ export function headOf(call: GatewayCall, scope: Scope): string[] {
   return head;
 }
 
-const headsOfDeployments = new WeakMap<object, readonly string[]>();
+const headsWithBase = new WeakMap<object, readonly string[]>();
+const headsWithoutBase = new WeakMap<object, readonly string[]>();
 
-/** What is the same for every call of a deployment, made once. */
-function headOfDeployment(deployment: GatewayCall['deployment']): readonly string[] {
-  const known = headsOfDeployments.get(deployment);
+/** Headers that are the same for every call of a deployment, built once. */
+function headOfDeployment(deployment: GatewayCall['deployment'], withBase: boolean): readonly string[] {
+  const heads = withBase ? headsWithBase : headsWithoutBase;
+  const known = heads.get(deployment);
   if (known) return known;
   const { id, apiBase, timeoutSeconds, options } = deployment;
   const place = options['aws_region_name'] ?? options['vertex_location'];
   const region = place === undefined ? [] : ['x-litellm-model-region', headerText(place)];
-  const base = apiBase === null ? [] : ['x-litellm-model-api-base', headerText(publicAddress(apiBase))];
+  const base = apiBase === null || !withBase ? [] : ['x-litellm-model-api-base', headerText(publicAddress(apiBase))];
   const head = ['x-litellm-model-id', headerText(id), ...base, ...region, 'x-litellm-timeout', String(timeoutSeconds)];
-  headsOfDeployments.set(deployment, head);
+  heads.set(deployment, head);
   return head;
 }
 

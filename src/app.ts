@@ -153,7 +153,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     capturePrompts: settings.capturePrompts,
     alwaysStreamUsage: settings.alwaysStreamUsage,
     budgetToldAs: settings.budgetToldAs,
-    clientCredentials: settings.clientCredentials,
+    clientCredentials: settings.callers.clientCredentials,
     tellsTries: settings.routerDebugInErrors,
     checksFallbackBudgets: settings.enforceFallbackBudget,
   });
@@ -190,6 +190,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     prober: gateway,
     healthChecks: { background: settings.healthChecks.everySeconds > 0, details: settings.healthChecks.details },
     fileLimits: settings.fileLimits,
+    exposesApiBase: settings.callers.exposeApiBase,
     estimates: createCallEstimates(catalog),
     exports,
     outlines: createTraceOutlines(),

@@ -7,7 +7,9 @@ import { rateFrom } from '../domain/money.ts';
 import { Secret } from '../domain/secret.ts';
 import type { FileLimits } from '../domain/upstream-objects/file-limits.ts';
 import { type BillingSection, billingSection } from './billing-settings.ts';
+import { type CallerSection, callerFields } from './caller-settings.ts';
 import { proxyFault } from './client-network.ts';
+import { type Path, resolveReferences } from './config-references.ts';
 import { withIds } from './deployment-ids.ts';
 import { addressFault, modelEntry, toDeployment } from './deployment-settings.ts';
 
@@ -92,7 +94,7 @@ const generalSettings = z.looseObject({
     .transform((name) => name.toLowerCase())
     .optional(),
   always_include_stream_usage: z.boolean().optional(),
-  allow_client_side_credentials: z.boolean().optional(),
+  ...callerFields,
   enforce_fallback_budget: z.boolean().optional(),
   disable_responses_id_security: z.boolean().optional(),
   proxy_batch_polling_interval: z.number().min(0).max(MOST_WAIT_SECONDS).optional(),
@@ -163,7 +165,7 @@ export interface FileSettings {
   readonly alwaysStreamUsage: boolean | null;
   readonly budgetToldAs: BudgetToldAs | null;
   readonly keyHeader: string | null;
-  readonly clientCredentials: boolean | null;
+  readonly callers: CallerSection;
   readonly routerDebugInErrors: boolean | null;
   readonly enforceFallbackBudget: boolean | null;
   readonly responseIdSecurity: boolean | null;
@@ -179,13 +181,10 @@ export interface FileSettings {
   readonly otlpExport: OtlpExportSection;
 }
 
-const REFERENCE = /^os\.environ\/(.+)$/;
 const MEGABYTE = 1024 * 1024;
 
 const megabytes = (count: number | undefined): number | null =>
   count === undefined ? null : Math.floor(count * MEGABYTE);
-
-type Path = readonly (string | number)[];
 
 /** Reads and checks the whole file. Throws ConfigError with every fault, each with its line. */
 export function readConfigFile(file: string, env: NodeJS.ProcessEnv): FileSettings {
@@ -256,7 +255,7 @@ export function readConfigFile(file: string, env: NodeJS.ProcessEnv): FileSettin
     budgetToldAs: BUDGET_FORMS.get(shared?.budget_exceeded_status_code ?? null) ?? null,
     alwaysStreamUsage: general?.always_include_stream_usage ?? null,
     keyHeader: general?.litellm_key_header_name ?? null,
-    clientCredentials: general?.allow_client_side_credentials ?? null,
+    callers: { general: general ?? undefined },
     routerDebugInErrors: shared?.expose_router_debug_in_errors ?? null,
     enforceFallbackBudget: general?.enforce_fallback_budget ?? null,
     responseIdSecurity:
@@ -319,19 +318,6 @@ function offsetOf(document: Document, path: Path): number {
       return Number(node.range[0]);
   }
   return 0;
-}
-
-/** The value with every `os.environ/NAME` text replaced by what `lookUp` gives for it. */
-function resolveReferences(value: unknown, path: Path, lookUp: (path: Path, name: string) => string): unknown {
-  if (typeof value === 'string') {
-    const name = REFERENCE.exec(value)?.[1];
-    return name === undefined ? value : lookUp(path, name);
-  }
-  if (Array.isArray(value)) return value.map((item, index) => resolveReferences(item, [...path, index], lookUp));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [key, resolveReferences(item, [...path, key], lookUp)]),
-  );
 }
 
 const retentionIn = (store: z.infer<typeof traceStore> | undefined): number | null =>

@@ -6,6 +6,7 @@ import type { KeySmith } from '../domain/keys/virtual-key.ts';
 import { Secret } from '../domain/secret.ts';
 import type { FileLimits } from '../domain/upstream-objects/file-limits.ts';
 import { type BillingSettings, readBilling } from './billing-settings.ts';
+import { type CallerSettings, readCallers } from './caller-settings.ts';
 import { type ClickHouseSettings, readClickHouse } from './clickhouse-settings.ts';
 import { proxyFault, trustsEveryone } from './client-network.ts';
 import {
@@ -59,8 +60,7 @@ export interface Settings {
   readonly budgetToldAs: BudgetToldAs;
   /** The header that carries the key in the place of `Authorization`; null for that. */
   readonly keyHeader: string | null;
-  /** Callers may bring keys and addresses of their own, to every deployment. */
-  readonly clientCredentials: boolean;
+  readonly callers: CallerSettings;
   /** Failures tell which other models were tried. */
   readonly routerDebugInErrors: boolean;
   /** A caller has to be able to afford a model that is asked instead of another. */
@@ -126,7 +126,7 @@ const SILENT_FILE: FileSettings = {
   alwaysStreamUsage: null,
   budgetToldAs: null,
   keyHeader: null,
-  clientCredentials: null,
+  callers: {},
   routerDebugInErrors: null,
   enforceFallbackBudget: null,
   responseIdSecurity: null,
@@ -221,6 +221,7 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, sm
     fault: (fault) => faults.push(fault),
     warn: (warning) => warnings.push(warning),
   });
+  const callers = readCallers(env, file.callers, (fault) => faults.push(fault));
   const billing = readBilling(env, file, (fault) => faults.push(fault));
   if (billing.secretKey !== null && billing.publicUrl === null && !LOOPBACK.has(host))
     warnings.push('Access is sold, but PROXY_BASE_URL is not set: buyers are sent back to the address listened on.');
@@ -251,7 +252,7 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, sm
     alwaysStreamUsage: file.alwaysStreamUsage ?? false,
     budgetToldAs: file.budgetToldAs ?? 'unprocessable',
     keyHeader: file.keyHeader,
-    clientCredentials: file.clientCredentials ?? false,
+    callers,
     routerDebugInErrors: file.routerDebugInErrors ?? true,
     enforceFallbackBudget: file.enforceFallbackBudget ?? true,
     responseIdSecurity: file.responseIdSecurity ?? true,

@@ -211,6 +211,7 @@ export async function openGraph(
       },
       ping: async () => {},
     },
+    exposesApiBase: true,
     estimates: createCallEstimates({ current: () => catalog }),
     exports: aTracePacker(),
     outlines: createTraceOutlines(),

@@ -9,16 +9,16 @@ let upstream: FaultServer;
 
 beforeAll(async () => {
   upstream = await startFaultServer();
-  const params = { api_key: 'sk-up', timeout: 20, input_cost_per_token: 0.25, output_cost_per_token: 0.5 };
-  app = await startApp({
-    config: {
-      model_list: [
-        { model_name: 'gpt', litellm_params: { ...params, model: 'openai/up-1', api_base: `${upstream.url}/v1` } },
-        { model_name: 'claude', litellm_params: { ...params, model: 'anthropic/up-2', api_base: upstream.url } },
-      ],
-    },
-  });
+  app = await startApp({ config: { model_list: modelList() } });
 });
+
+function modelList(): readonly object[] {
+  const params = { api_key: 'sk-up', timeout: 20, input_cost_per_token: 0.25, output_cost_per_token: 0.5 };
+  return [
+    { model_name: 'gpt', litellm_params: { ...params, model: 'openai/up-1', api_base: `${upstream.url}/v1` } },
+    { model_name: 'claude', litellm_params: { ...params, model: 'anthropic/up-2', api_base: upstream.url } },
+  ];
+}
 
 afterAll(async () => {
   await app.stop();
@@ -94,6 +94,41 @@ describe('the head of an answer', () => {
       'x-ratelimit-remaining-requests': '49',
       'x-ratelimit-limit-tokens': '9000',
       'x-ratelimit-remaining-tokens': '8000',
+    });
+  });
+
+  describe('x-litellm-model-api-base', () => {
+    const ask = async (on: TestApp, headers: Record<string, string>) => {
+      const response = await on.call('POST', '/v1/chat/completions', { ...CHAT, model: 'gpt' }, headers);
+      expect(response.status).toBe(200);
+      await response.text();
+      return response.headers.get('x-litellm-model-api-base');
+    };
+    const plainKey = async (on: TestApp) => {
+      const { key } = (await (await on.call('POST', '/key/generate', {})).json()) as { key: string };
+      return { authorization: `Bearer ${key}` };
+    };
+
+    it('is sent to every key by default', async () => {
+      answerWith('gpt', {});
+      expect(await ask(app, {})).toBe(`${upstream.url}/v1`);
+      expect(await ask(app, await plainKey(app))).toBe(`${upstream.url}/v1`);
+    });
+
+    it.each([
+      ['general_settings.expose_api_base_header', { general_settings: { expose_api_base_header: false } }, {}],
+      ['the environment', {}, { LENSGATE_EXPOSE_API_BASE_HEADER: 'false' }],
+    ])('is sent to administrators only when %s says false', async (_where, config, env) => {
+      answerWith('gpt', {});
+      const guarded = await startApp({ config: { model_list: modelList(), ...config }, env });
+      try {
+        const key = await plainKey(guarded);
+        expect(await ask(guarded, {})).toBe(`${upstream.url}/v1`);
+        expect(await ask(guarded, key)).toBeNull();
+        expect(await ask(guarded, {})).toBe(`${upstream.url}/v1`);
+      } finally {
+        await guarded.stop();
+      }
     });
   });
 
