@@ -101,6 +101,13 @@ describe('Bedrock', () => {
       '/model/arn%3Aaws%3Abedrock%3Aeu-west-1%3A123456789012%3Aapplication-inference-profile%2Fabc/converse',
     ],
     ['x', { aws_region_name: 'ap-south-1' }, 'ap-south-1', '/model/x/converse'],
+    // A wildcard lets callers name the model: what is no region must not become part of the host.
+    [
+      'arn:aws:bedrock:x.example/#:1:y',
+      {},
+      'us-west-2',
+      '/model/arn%3Aaws%3Abedrock%3Ax.example%2F%23%3A1%3Ay/converse',
+    ],
   ])('is signed for where the model is: %s %j', async (upstreamModel, more, region, path) => {
     server.answering(ANSWER);
     const options = { aws_access_key_id: 'AKIDEXAMPLE', ...more };

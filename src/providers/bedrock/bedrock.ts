@@ -39,11 +39,16 @@ export function bedrock(name: 'bedrock' | 'bedrock_converse', accounts: AwsAccou
   };
 }
 
+/** What a region looks like. Callers name models behind a wildcard: nothing else may become part of a host. */
+const REGION = '[a-z]{2}(?:-[a-z]+)+-\\d';
+const PLACED = new RegExp(`^(${REGION})/(.+)$`);
+const RESOURCE = new RegExp(`^arn:[^:]*:bedrock:(${REGION}):`);
+
 /** A model may be named with its region before it, or by a resource name that says where it is. */
 function placeOf({ upstreamModel, options }: Deployment): { readonly region: string; readonly model: string } {
-  const placed = /^([a-z]{2}(?:-[a-z]+)+-\d)\/(.+)$/.exec(upstreamModel);
+  const placed = PLACED.exec(upstreamModel);
   const model = placed?.[2] ?? upstreamModel;
-  const named = placed?.[1] ?? options['aws_region_name'] ?? /^arn:[^:]*:bedrock:([^:]+):/.exec(model)?.[1];
+  const named = placed?.[1] ?? options['aws_region_name'] ?? RESOURCE.exec(model)?.[1];
   return { region: named ?? DEFAULT_REGION, model };
 }
 

@@ -41,7 +41,8 @@ const ASKS_NOTHING: Readonly<Record<string, (value: unknown) => boolean>> = {
 
 /** A request to generate content in neutral words. */
 export function readGenerate(sent: RequestBody, losses: Losses): NeutralChat {
-  const body = camelCased(sent);
+  // Before names are changed: the gateway's own members are written in snake case only.
+  const body = camelCased(Object.fromEntries(Object.entries(sent).filter(([member]) => !isGatewayField(member))));
   const config = camelCased(body['generationConfig']);
   noteUnread(body, config, losses);
   return {
@@ -68,7 +69,7 @@ export function readGenerate(sent: RequestBody, losses: Losses): NeutralChat {
 function noteUnread(body: Fields, config: Fields, losses: Losses): void {
   const isThere = ([, value]: readonly [string, unknown]): boolean => value !== null && value !== undefined;
   for (const [member] of Object.entries(body).filter(isThere)) {
-    if (READ.has(member) || isGatewayField(member)) continue;
+    if (READ.has(member)) continue;
     if (HINTS.has(member)) losses.hint(member);
     else losses.essential(member);
   }

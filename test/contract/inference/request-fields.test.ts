@@ -322,5 +322,10 @@ describe('what cannot be done', () => {
     expect(lastBody()).toEqual({ model: 'one-up', messages: MESSAGES });
     await house.ask({ model: 'claude', max_tokens: 5, ...harmless }, {}, '/v1/messages');
     expect(lastBody()).toEqual({ model: 'claude-up', messages: MESSAGES, max_tokens: 5 });
+    // Google's dialect reads names in snake case as if they were in camel case.
+    const contents = [{ role: 'user', parts: [{ text: 'x' }] }];
+    const content = { messages: undefined, contents, ...harmless, drop_params: false };
+    expect((await house.ask(content, {}, '/v1beta/models/one:generateContent')).status).toBe(200);
+    expect(lastBody()).toEqual({ model: 'one-up', messages: MESSAGES });
   });
 });
