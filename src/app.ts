@@ -26,6 +26,7 @@ import { demoDeployment, createProviders } from './providers/providers.ts';
 import { createStripe } from './providers/stripe/stripe.ts';
 import { createAwsAccounts } from './runtime/aws-accounts.ts';
 import { createBus } from './runtime/bus.ts';
+import { createCallerAddresses } from './runtime/caller-addresses.ts';
 import { createPatternCompiler } from './runtime/catalog-pattern.ts';
 import { createCatalogRecorder } from './runtime/catalog-recorder.ts';
 import { createCatalogSource } from './runtime/catalog-source.ts';
@@ -93,7 +94,10 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     log,
   });
   const bus = createBus();
-  const http = createHttpClient({ silenceLimitMs: settings.upstreamSilenceSeconds * 1000 });
+  const http = createHttpClient({
+    silenceLimitMs: settings.upstreamSilenceSeconds * 1000,
+    callerAddresses: createCallerAddresses(settings.callers.allowedHosts),
+  });
   const recorder = createCatalogRecorder({
     history: stores.catalogHistory,
     bus,

@@ -11,6 +11,13 @@ export interface UpstreamAnswer {
 
 export type HttpMethod = 'GET' | 'POST' | 'DELETE';
 
+interface CallOptions {
+  readonly signal: AbortSignal;
+  readonly headersTimeoutMs: number;
+  /** The address comes from a caller: private addresses are refused with AddressRefused. */
+  readonly chosenByCaller?: boolean;
+}
+
 /** Calls upstreams. Keeps connections open and bounds how many there are to one origin. */
 export interface HttpClient {
   /**
@@ -21,7 +28,7 @@ export interface HttpClient {
     url: string,
     headers: Readonly<Record<string, string>>,
     body: Uint8Array,
-    options: { readonly signal: AbortSignal; readonly headersTimeoutMs: number },
+    options: CallOptions,
   ): Promise<UpstreamAnswer>;
   /** As `post`, with any method, and a body in pieces that are sent one after the other and not joined. */
   send(
@@ -29,7 +36,7 @@ export interface HttpClient {
     url: string,
     headers: Readonly<Record<string, string>>,
     body: readonly Uint8Array[],
-    options: { readonly signal: AbortSignal; readonly headersTimeoutMs: number },
+    options: CallOptions,
   ): Promise<UpstreamAnswer>;
   /** Lets calls in flight end, then closes every connection. */
   close(): Promise<void>;
@@ -48,5 +55,13 @@ export class HttpFailure extends Error {
     super(message, options);
     this.name = 'HttpFailure';
     this.fault = fault;
+  }
+}
+
+/** A caller chose an address that may not be connected to, or a name that does not resolve. */
+export class AddressRefused extends HttpFailure {
+  constructor() {
+    super('misused', 'The upstream could not be called: its address is refused.');
+    this.name = 'AddressRefused';
   }
 }

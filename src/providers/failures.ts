@@ -1,6 +1,6 @@
 import { type Deployment, displayName } from '../domain/chat/provider.ts';
-import { UpstreamFailed } from '../domain/errors.ts';
-import { HttpFailure, type HttpFault } from '../domain/http.ts';
+import { InvalidInput, UpstreamFailed } from '../domain/errors.ts';
+import { AddressRefused, HttpFailure, type HttpFault } from '../domain/http.ts';
 import type { AnswerError } from '../wire/dialect.ts';
 import { parseJson } from '../wire/json/fields.ts';
 import { withoutSecrets } from './secrets.ts';
@@ -111,9 +111,16 @@ const KINDS: Readonly<Record<HttpFault, string>> = {
   misused: 'APIConnectionError',
 };
 
+/** One text for every refusal of an address: it must not say what is at the address, or that a name is known here. */
+function addressRefused(): InvalidInput {
+  const message = "The parameter 'api_base' cannot be honoured: the gateway does not call this address.";
+  return new InvalidInput(message, [{ path: ['body', 'api_base'], rule: 'unsupported', message }]);
+}
+
 /** No answer, or one that broke off. Anything but a transport failure comes back as it is. */
 export function transportFailure(deployment: Deployment, error: unknown): unknown {
   if (!(error instanceof HttpFailure)) return error;
+  if (error instanceof AddressRefused) return addressRefused();
   return failed(deployment, {
     status: null,
     kind: KINDS[error.fault],

@@ -40,7 +40,8 @@ async function sent(
   { method = 'POST', url, headers, body }: UpstreamCall,
   signal: AbortSignal,
 ): Promise<UpstreamAnswer> {
-  const options = { signal, headersTimeoutMs: deployment.timeoutSeconds * 1000 };
+  const { timeoutSeconds, addressByCaller = false } = deployment;
+  const options = { signal, headersTimeoutMs: timeoutSeconds * 1000, chosenByCaller: addressByCaller };
   try {
     const answer =
       body instanceof Uint8Array

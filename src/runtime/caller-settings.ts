@@ -1,10 +1,13 @@
 import { z } from 'zod';
+import { allowedHostFault } from './caller-addresses.ts';
 import type { ConfigFault } from './config-file.ts';
 
 /** What callers may choose themselves, and what they are shown of upstreams. */
 export interface CallerSettings {
   /** Callers may send a key and an address of their own, to every deployment. */
   readonly clientCredentials: boolean;
+  /** Hosts, addresses and blocks that are not public and that callers may nevertheless choose. */
+  readonly allowedHosts: readonly string[];
   /** Answers name the base address of the upstream to every caller, not to administrators only. */
   readonly exposeApiBase: boolean;
 }
@@ -15,21 +18,36 @@ export const callerFields = {
   expose_api_base_header: z.boolean().optional(),
 };
 
+/** Members of `litellm_settings`. */
+export const callerSharedFields = {
+  user_url_allowed_hosts: z
+    .array(
+      z.string().superRefine((text, context) => {
+        const message = allowedHostFault(text);
+        if (message !== null) context.addIssue({ code: 'custom', message });
+      }),
+    )
+    .optional(),
+};
+
 /** What the file sets; a member is undefined where the file is silent. */
 export interface CallerSection {
   readonly general?: z.infer<z.ZodObject<typeof callerFields>> | undefined;
+  readonly shared?: z.infer<z.ZodObject<typeof callerSharedFields>> | undefined;
 }
 
 const EXPOSE_VARIABLE = 'LENSGATE_EXPOSE_API_BASE_HEADER';
+const HOSTS_VARIABLE = 'LENSGATE_USER_URL_ALLOWED_HOSTS';
 
 /** Reads the settings; the environment wins over the file. `fault` is called for each value that cannot be used. */
 export function readCallers(
   env: NodeJS.ProcessEnv,
-  { general }: CallerSection,
+  { general, shared }: CallerSection,
   fault: (fault: ConfigFault) => void,
 ): CallerSettings {
   return {
     clientCredentials: general?.allow_client_side_credentials ?? false,
+    allowedHosts: hostsIn(env, fault) ?? shared?.user_url_allowed_hosts ?? [],
     exposeApiBase: flagIn(env, EXPOSE_VARIABLE, fault) ?? general?.expose_api_base_header ?? true,
   };
 }
@@ -41,4 +59,15 @@ function flagIn(env: NodeJS.ProcessEnv, key: string, fault: (fault: ConfigFault)
   if (!/^(true|false)$/i.test(value))
     fault({ source: 'environment', line: null, key, message: `"${value}" is neither true nor false` });
   return value.toLowerCase() === 'true';
+}
+
+/** Entries separated by commas; null when there are none. */
+function hostsIn(env: NodeJS.ProcessEnv, fault: (fault: ConfigFault) => void): readonly string[] | null {
+  const entries = (env[HOSTS_VARIABLE] ?? '').split(',').map((entry) => entry.trim());
+  const hosts = entries.filter((entry) => entry !== '');
+  for (const host of hosts) {
+    const message = allowedHostFault(host);
+    if (message !== null) fault({ source: 'environment', line: null, key: HOSTS_VARIABLE, message });
+  }
+  return hosts.length === 0 ? null : hosts;
 }

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 
-type Address = ipaddr.IPv4 | ipaddr.IPv6;
-type Range = readonly [Address, number];
+export type Address = ipaddr.IPv4 | ipaddr.IPv6;
+export type Range = readonly [Address, number];
 
 /** Most proxies in a row that are believed. */
 const MOST_HOPS = 32;
@@ -11,7 +11,7 @@ const ADDRESS_LENGTH = 128;
 const MOST_KNOWN = 10_000;
 
 /** An IPv6 address that carries an IPv4 one is that one. */
-const plain = (address: Address): Address =>
+export const plain = (address: Address): Address =>
   address.kind() === 'ipv6' && (address as ipaddr.IPv6).isIPv4MappedAddress()
     ? (address as ipaddr.IPv6).toIPv4Address()
     : address;
@@ -32,7 +32,8 @@ function parseEntry(entry: string): Address | null {
   return parseAddress(beforePort ?? text);
 }
 
-function parseRange(text: string): Range | null {
+/** An IP address or CIDR block; null when it is neither. */
+export function parseRange(text: string): Range | null {
   const [base = '', bits, ...more] = text.split('/');
   const address = parseAddress(base);
   if (address === null || more.length > 0) return null;

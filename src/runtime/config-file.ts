@@ -7,7 +7,7 @@ import { rateFrom } from '../domain/money.ts';
 import { Secret } from '../domain/secret.ts';
 import type { FileLimits } from '../domain/upstream-objects/file-limits.ts';
 import { type BillingSection, billingSection } from './billing-settings.ts';
-import { type CallerSection, callerFields } from './caller-settings.ts';
+import { type CallerSection, callerFields, callerSharedFields } from './caller-settings.ts';
 import { proxyFault } from './client-network.ts';
 import { type Path, resolveReferences } from './config-references.ts';
 import { withIds } from './deployment-ids.ts';
@@ -127,6 +127,7 @@ const litellmSettings = z.looseObject({
   drop_params: z.boolean().optional(),
   budget_exceeded_status_code: z.literal([422, 429, 400]).optional(),
   expose_router_debug_in_errors: z.boolean().optional(),
+  ...callerSharedFields,
   /** Read for `otel` alone; who else is called is not ours. */
   callbacks: z.unknown().optional(),
 });
@@ -255,7 +256,7 @@ export function readConfigFile(file: string, env: NodeJS.ProcessEnv): FileSettin
     budgetToldAs: BUDGET_FORMS.get(shared?.budget_exceeded_status_code ?? null) ?? null,
     alwaysStreamUsage: general?.always_include_stream_usage ?? null,
     keyHeader: general?.litellm_key_header_name ?? null,
-    callers: { general: general ?? undefined },
+    callers: { general: general ?? undefined, shared: shared ?? undefined },
     routerDebugInErrors: shared?.expose_router_debug_in_errors ?? null,
     enforceFallbackBudget: general?.enforce_fallback_budget ?? null,
     responseIdSecurity:

@@ -1,4 +1,4 @@
-import { connect as connectPlain, type Socket } from 'node:net';
+import { connect as connectPlain, type LookupFunction, type Socket } from 'node:net';
 import { connect as connectSecure, type TLSSocket } from 'node:tls';
 import type { Call, Carrier } from './http-call.ts';
 import { ConnectionEnded } from './http-faults.ts';
@@ -14,6 +14,8 @@ export interface Peer {
   readonly secure: boolean;
   readonly hostname: string;
   readonly port: number;
+  /** Resolves the host name; the system's resolver when absent. */
+  readonly lookup?: LookupFunction;
 }
 
 /** A request ready to be sent, and who waits for its answer. */
@@ -135,7 +137,7 @@ export class Connection implements Carrier {
     else this.#end(null);
   }
 
-  #openPlain({ hostname, port }: Peer): Socket {
+  #openPlain({ hostname, port, lookup }: Peer): Socket {
     const onread = {
       buffer: LANDING,
       callback: (length: number) => {
@@ -143,13 +145,14 @@ export class Connection implements Carrier {
         return true;
       },
     };
-    return connectPlain({ host: hostname, port, ...KEPT_ALIVE, onread }, () => this.#connected());
+    const resolving = lookup === undefined ? {} : { lookup };
+    return connectPlain({ host: hostname, port, ...resolving, ...KEPT_ALIVE, onread }, () => this.#connected());
   }
 
-  #openSecure({ hostname, port }: Peer): TLSSocket {
+  #openSecure({ hostname, port, lookup }: Peer): TLSSocket {
     const name = `${hostname}:${port}`;
     const session = sessions.get(name);
-    const known = session === undefined ? {} : { session };
+    const known = { ...(session === undefined ? {} : { session }), ...(lookup === undefined ? {} : { lookup }) };
     const options = { host: hostname, port, ...KEPT_ALIVE, ALPNProtocols: ['http/1.1'], ...known };
     const socket = connectSecure(options, () => this.#connected());
     socket.on('session', (fresh) => {

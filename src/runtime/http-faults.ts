@@ -36,6 +36,7 @@ function faultOf(error: Error, code: string, headCame: boolean): HttpFault {
 
 /** What became of a call, in the words of the port. */
 export function failureOf(error: Error, headCame: boolean): HttpFailure {
+  if (error instanceof HttpFailure) return error;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   const fault = faultOf(error, code, headCame);
   return new HttpFailure(fault, `The upstream ${SAID[fault]}${code === '' ? '' : ` (${code})`}.`, { cause: error });

@@ -24,6 +24,11 @@ export class Origin {
     this.silenceMs = options.silenceMs;
   }
 
+  /** No connection is open and no call waits for one. */
+  get unused(): boolean {
+    return this.#open.size === 0;
+  }
+
   send(order: Order): void {
     const idle = this.#idle.pop();
     if (idle !== undefined) idle.send(order);

@@ -19,6 +19,8 @@ export interface Deployment {
   readonly upstreamModel: string;
   /** Base address without a trailing slash, e.g. `https://host/v1`; null uses the provider's own. */
   readonly apiBase: string | null;
+  /** The base address comes from a caller: private addresses are refused when it is connected to. */
+  readonly addressByCaller?: boolean;
   readonly apiKey: Secret | null;
   /** What its provider further needs to know, under the names of the configuration, e.g. `api_version`, `aws_region_name`. */
   readonly options: Readonly<Record<string, string>>;

@@ -38,7 +38,7 @@ export function withClientCredentials(
     ...deployment,
     id: `${deployment.id}:client`,
     apiKey,
-    apiBase: apiBase ?? deployment.apiBase,
+    ...(apiBase === null ? {} : { apiBase, addressByCaller: true }),
     secrets: {},
     options: Object.fromEntries(Object.entries(options).filter(([name]) => KEPT_OPTIONS.has(name))),
   };

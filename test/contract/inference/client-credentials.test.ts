@@ -35,8 +35,11 @@ beforeAll(async () => {
       },
     },
   ];
-  app = await startApp({ config: { model_list } });
-  open = await startApp({ config: { model_list, general_settings: { allow_client_side_credentials: true } } });
+  // The upstreams of these tests are on loopback, which callers may choose only where the setting lists it.
+  const litellm_settings = { user_url_allowed_hosts: ['127.0.0.1'] };
+  const general_settings = { allow_client_side_credentials: true };
+  app = await startApp({ config: { model_list, litellm_settings } });
+  open = await startApp({ config: { model_list, litellm_settings, general_settings } });
 });
 
 afterAll(async () => {

@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+import { completionOf, MESSAGES } from './scripted.ts';
+
+const WHY = "The parameter 'api_base' cannot be honoured: the gateway does not call this address.";
+const PROXY_BODY = { error: { message: WHY, type: 'invalid_request_error', param: 'api_base', code: '400' } };
+
+const CHAT = { model: 'gpt', messages: MESSAGES };
+
+let app: TestApp;
+let operators: FaultServer;
+let theirs: FaultServer;
+
+beforeAll(async () => {
+  operators = await startFaultServer();
+  theirs = await startFaultServer();
+  for (const upstream of [operators, theirs])
+    upstream.answer((response, _socket, { path }) => {
+      if (path.startsWith('/elsewhere')) {
+        response.writeHead(307, { location: `${operators.url}/v1/chat/completions` });
+        return response.end();
+      }
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(completionOf('up')));
+    });
+  app = await startApp({
+    config: {
+      model_list: [
+        { model_name: 'gpt', litellm_params: { model: 'openai/up', api_base: `${operators.url}/v1`, api_key: 'sk-a' } },
+        { model_name: 'claude', litellm_params: { model: 'anthropic/up', api_base: operators.url, api_key: 'sk-a' } },
+      ],
+      general_settings: { allow_client_side_credentials: true },
+      litellm_settings: { user_url_allowed_hosts: [new URL(theirs.url).host] },
+    },
+  });
+});
+
+afterAll(async () => {
+  await app.stop();
+  await operators.stop();
+  await theirs.stop();
+});
+
+async function ask(path: string, body: object) {
+  const response = await app.call('POST', path, body);
+  return { status: response.status, body: (await response.json()) as unknown };
+}
+
+describe('an api_base that a caller chooses', () => {
+  it.each([
+    ['loopback', (port: string) => `http://127.0.0.1:${port}/v1`],
+    ['a decimal address', (port: string) => `http://2130706433:${port}/v1`],
+    ['a hexadecimal address', (port: string) => `http://0x7f.1:${port}/v1`],
+    ['an octal address', (port: string) => `http://0177.0.0.1:${port}/v1`],
+    ['an address in IPv6', (port: string) => `http://[::ffff:127.0.0.1]:${port}/v1`],
+    ['a final dot', (port: string) => `http://127.0.0.1.:${port}/v1`],
+    ['a user and a password', (port: string) => `http://public.example@127.0.0.1:${port}/v1`],
+    ['the unspecified address', (port: string) => `http://0.0.0.0:${port}/v1`],
+    ['a name of loopback', (port: string) => `http://localhost:${port}/v1`],
+    ['a name that is not known', (port: string) => `http://no-such-host.invalid:${port}/v1`],
+    ['metadata of a cloud', () => 'http://169.254.169.254/latest/meta-data'],
+    ['TLS', (port: string) => `https://127.0.0.1:${port}/v1`],
+  ])('is refused where it is private, in the same words: %s', async (_what, baseOf) => {
+    // A connection of the operator's own deployment is open: it must not be lent.
+    expect((await ask('/v1/chat/completions', CHAT)).status).toBe(200);
+    const before = operators.received.length;
+    const api_base = baseOf(new URL(operators.url).port);
+    expect(await ask('/v1/chat/completions', { ...CHAT, api_base })).toEqual({ status: 400, body: PROXY_BODY });
+    expect(operators.received.length).toBe(before);
+  });
+
+  it('is refused in every dialect, streamed and not, and where tokens are counted', async () => {
+    const before = operators.received.length;
+    const api_base = operators.url;
+    const contents = [{ role: 'user', parts: [{ text: 'x' }] }];
+    for (const [path, body] of [
+      ['/v1/chat/completions', { ...CHAT, stream: true }],
+      ['/v1/chat/completions', { ...CHAT, model: 'claude' }],
+      ['/v1/completions', { model: 'gpt', prompt: 'x' }],
+      ['/v1/embeddings', { model: 'gpt', input: 'x' }],
+      ['/v1/responses', { model: 'gpt', input: 'x' }],
+      ['/v1/responses', { model: 'claude', input: 'x', stream: true }],
+    ] as const)
+      expect(await ask(path, { ...body, api_base })).toEqual({ status: 400, body: PROXY_BODY });
+    const anthropic = { type: 'error', error: { type: 'invalid_request_error', message: WHY } };
+    for (const path of ['/v1/messages', '/v1/messages/count_tokens'])
+      for (const stream of [false, true])
+        expect(await ask(path, { ...CHAT, max_tokens: 9, model: 'claude', stream, api_base })).toMatchObject({
+          status: 400,
+          body: anthropic,
+        });
+    for (const action of ['generateContent', 'streamGenerateContent'])
+      expect(await ask(`/v1beta/models/gpt:${action}`, { contents, api_base })).toMatchObject({
+        status: 400,
+        body: { error: { message: WHY } },
+      });
+    expect(operators.received.length).toBe(before);
+  });
+
+  it('is called where the setting lists it', async () => {
+    const api_base = `${theirs.url}/v1`;
+    expect(await ask('/v1/chat/completions', { ...CHAT, api_base })).toEqual({
+      status: 200,
+      body: { ...completionOf('up'), model: 'gpt' },
+    });
+  });
+
+  it('cannot lead to another address by a redirect', async () => {
+    const before = operators.received.length;
+    const answer = await ask('/v1/chat/completions', { ...CHAT, api_base: `${theirs.url}/elsewhere` });
+    expect(answer.status).toBeGreaterThanOrEqual(400);
+    expect(operators.received.length).toBe(before);
+  });
+
+  it('is not tried again', async () => {
+    const before = operators.received.length;
+    const body = { ...CHAT, api_base: operators.url, num_retries: 3 };
+    expect(await ask('/v1/chat/completions', body)).toMatchObject({ status: 400 });
+    expect(operators.received.length).toBe(before);
+  });
+});

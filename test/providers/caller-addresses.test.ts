@@ -1,0 +1,118 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { collect } from '../../src/domain/bytes.ts';
+import type { HttpClient } from '../../src/domain/http.ts';
+import { createCallerAddresses } from '../../src/runtime/caller-addresses.ts';
+import { createHttpClient } from '../../src/runtime/http-client.ts';
+
+/** In place of public addresses, which no test calls: the setting allows this one, and the rest of loopback is private. */
+const PUBLIC = '127.0.0.2';
+const PRIVATE = '127.0.0.1';
+
+let server: Server;
+let port: number;
+/** Local addresses on which the server received a call. */
+let reached: string[] = [];
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    reached.push(request.socket.localAddress ?? '');
+    request.resume().on('end', () => response.end('ok'));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '0.0.0.0', resolve));
+  ({ port } = server.address() as AddressInfo);
+});
+
+afterAll(async () => {
+  await new Promise((resolve) => server.close(resolve));
+});
+
+/** A client whose names resolve as `found` says, one list for each lookup. */
+async function withClient(found: readonly string[][], use: (http: HttpClient) => Promise<void>): Promise<void> {
+  reached = [];
+  let lookups = 0;
+  const callerAddresses = createCallerAddresses([PUBLIC], (_hostname, _options, callback) => {
+    const addresses = found[lookups] ?? [];
+    lookups += 1;
+    callback(
+      null,
+      addresses.map((address) => ({ address, family: 4 })),
+    );
+  });
+  const http = createHttpClient({ callerAddresses });
+  try {
+    await use(http);
+  } finally {
+    await http.close();
+  }
+}
+
+async function called(http: HttpClient, host: string, chosenByCaller = true, method: 'post' | 'send' = 'post') {
+  const options = { signal: AbortSignal.timeout(10_000), headersTimeoutMs: 10_000, chosenByCaller };
+  const url = `http://${host}:${port}/v1`;
+  try {
+    const answer =
+      method === 'post'
+        ? await http.post(url, {}, Buffer.from('{}'), options)
+        : await http.send('GET', url, {}, [], options);
+    return Buffer.from((await collect(answer.body, 100)) ?? []).toString();
+  } catch (error) {
+    return error instanceof Error ? `${error.name}: ${error.message}` : error;
+  }
+}
+
+const REFUSED = 'AddressRefused: The upstream could not be called: its address is refused.';
+
+describe('calls to an address chosen by a caller', () => {
+  it('are checked against the address connected to, so a name cannot change its meaning', async () => {
+    await withClient([[PUBLIC], [PRIVATE]], async (http) => {
+      expect(await called(http, 'rebinding.example')).toBe('ok');
+      // The kept-alive connection goes on to the checked address.
+      expect(await called(http, 'rebinding.example')).toBe('ok');
+      server.closeIdleConnections();
+      let answer = await called(http, 'rebinding.example');
+      // The end of the idle connection may be seen by the call that is sent on it.
+      if (answer !== REFUSED) answer = await called(http, 'rebinding.example');
+      expect(answer).toBe(REFUSED);
+      expect(new Set(reached)).toEqual(new Set([PUBLIC]));
+    });
+  });
+
+  it.each(['post', 'send'] as const)('never use a connection that was not checked (%s)', async (method) => {
+    await withClient([], async (http) => {
+      expect(await called(http, PRIVATE, false, method)).toBe('ok');
+      expect(await called(http, PRIVATE, true, method)).toBe(REFUSED);
+      expect(await called(http, PRIVATE, false, method)).toBe('ok');
+      expect(reached).toEqual([PRIVATE, PRIVATE]);
+    });
+  });
+
+  it('get one text whether the name is unknown, private or an address', async () => {
+    await withClient([[], [PRIVATE], ['169.254.169.254']], async (http) => {
+      for (const host of ['unknown.example', 'internal.example', 'metadata.example', PRIVATE, '[::1]', '0x7f000001'])
+        expect([host, await called(http, host)]).toEqual([host, REFUSED]);
+      expect(reached).toEqual([]);
+    });
+  });
+
+  it('are refused by a client that has no rule for them', async () => {
+    const http = createHttpClient();
+    expect(await called(http, PRIVATE)).toBe(REFUSED);
+    await http.close();
+  });
+
+  it('keep being judged after more hosts than are remembered', async () => {
+    await withClient(
+      Array.from({ length: 300 }, () => [PUBLIC]),
+      async (http) => {
+        for (let nth = 0; nth < 120; nth += 1) {
+          expect(await called(http, `host-${nth}.example`)).toBe('ok');
+          server.closeIdleConnections();
+        }
+        expect(await called(http, 'host-0.example')).toBe('ok');
+        expect(await called(http, PRIVATE)).toBe(REFUSED);
+      },
+    );
+  });
+});

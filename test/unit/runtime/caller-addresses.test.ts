@@ -1,0 +1,146 @@
+import type { LookupAddress } from 'node:dns';
+import { describe, expect, it } from 'vitest';
+import { AddressRefused } from '../../../src/domain/http.ts';
+import { allowedHostFault, createCallerAddresses } from '../../../src/runtime/caller-addresses.ts';
+import { readAddress } from '../../../src/runtime/http-origin.ts';
+
+const address = (text: string): LookupAddress => ({ address: text, family: text.includes(':') ? 6 : 4 });
+
+/** What becomes of a URL: the addresses it may be connected to, `as it is` when none are looked up, or `refused`. */
+async function judged(url: string, allowed: readonly string[], found: readonly string[] = []): Promise<unknown> {
+  const addresses = createCallerAddresses(allowed, (_hostname, _options, callback) => {
+    if (found.length === 0) callback(Object.assign(new Error('no such host'), { code: 'ENOTFOUND' }), []);
+    else callback(null, found.map(address));
+  });
+  const outcome = (error: unknown): string => {
+    if (
+      error instanceof AddressRefused &&
+      error.message === 'The upstream could not be called: its address is refused.'
+    )
+      return 'refused';
+    throw error;
+  };
+  try {
+    const { hostname, lookup } = addresses.guarded(readAddress(url).peer);
+    if (lookup === undefined) return 'as it is';
+    return await new Promise((resolve) => {
+      lookup(hostname, { all: true }, (error, usable) => {
+        resolve(error === null ? (usable as LookupAddress[]).map((one) => one.address) : outcome(error));
+      });
+    });
+  } catch (error) {
+    return outcome(error);
+  }
+}
+
+const PRIVATE = [
+  '127.0.0.1',
+  '127.255.255.254',
+  '127.1',
+  '2130706433',
+  '0x7f000001',
+  '0177.0.0.1',
+  '0x7f.0.0.1',
+  '１２７.0.0.1',
+  '127.0.0.1.',
+  '0.0.0.0',
+  '0',
+  '10.0.0.1',
+  '172.16.0.1',
+  '172.31.255.255',
+  '192.168.0.1',
+  '100.64.0.1',
+  '100.100.100.200',
+  '169.254.169.254',
+  '0xa9fea9fe',
+  '168.63.129.16',
+  '192.0.0.192',
+  '198.18.0.1',
+  '203.0.113.7',
+  '224.0.0.1',
+  '240.0.0.1',
+  '255.255.255.255',
+  '[::1]',
+  '[::]',
+  '[::ffff:127.0.0.1]',
+  '[::ffff:7f00:1]',
+  '[::ffff:a9fe:a9fe]',
+  '[0:0:0:0:0:ffff:10.0.0.1]',
+  '[::127.0.0.1]',
+  '[::10.0.0.1]',
+  '[64:ff9b::7f00:1]',
+  '[64:ff9b::a9fe:a9fe]',
+  '[64:ff9b:1::1]',
+  '[2002:7f00:1::]',
+  '[2001:0:1::1]',
+  '[2001:db8::1]',
+  '[fe80::1]',
+  '[fec0::1]',
+  '[fc00::1]',
+  '[fd00:ec2::254]',
+  '[ff02::1]',
+  '[100::1]',
+  '[4000::1]',
+];
+
+describe('an address chosen by a caller', () => {
+  it.each(PRIVATE)('is refused when it is not public: %s', async (host) => {
+    expect(await judged(`http://${host}:8080/v1`, [])).toBe('refused');
+  });
+
+  it.each(['8.8.8.8', '172.32.0.1', '100.128.0.1', '[2606:4700::1111]', '[::ffff:8.8.8.8]', '[64:ff9b::808:808]'])(
+    'is called when it is public: %s',
+    async (host) => {
+      expect(await judged(`https://${host}/v1`, [])).toBe('as it is');
+    },
+  );
+
+  it('is judged by what its name resolves to at the time of the connection', async () => {
+    expect(await judged('http://name.example', [], ['8.8.8.8', '2606:4700::1'])).toEqual(['8.8.8.8', '2606:4700::1']);
+    expect(await judged('http://name.example', [], ['10.0.0.1', '8.8.8.8', 'fd00::1'])).toEqual(['8.8.8.8']);
+    for (const found of [['127.0.0.1'], ['::1'], ['169.254.169.254'], ['::ffff:10.0.0.1'], ['fe80::1%lo'], []])
+      expect(await judged('http://name.example', [], found)).toBe('refused');
+    expect(await judged('http://localhost', [], ['127.0.0.1'])).toBe('refused');
+    expect(await judged('http://LOCALHOST.', [], ['127.0.0.1'])).toBe('refused');
+  });
+
+  it('gives one address where one is asked for', async () => {
+    const { guarded } = createCallerAddresses([], (_hostname, _options, callback) =>
+      callback(null, [address('10.0.0.1'), address('8.8.8.8')]),
+    );
+    const { lookup } = guarded({ secure: false, hostname: 'name.example', port: 80 });
+    const given = await new Promise((resolve) => lookup?.('name.example', {}, (...result) => resolve(result)));
+    expect(given).toEqual([null, '8.8.8.8', 4]);
+  });
+
+  it('may be private where the setting lists it', async () => {
+    const allowed = ['10.1.0.0/16', 'fd00::/8', '127.0.0.1:8080', 'Models.internal.', 'gpu:8000', '[::1]:80'];
+    expect(await judged('http://10.1.2.3', allowed)).toBe('as it is');
+    expect(await judged('http://10.2.0.1', allowed)).toBe('refused');
+    expect(await judged('http://[fd12::1]', allowed)).toBe('as it is');
+    expect(await judged('http://[::ffff:10.1.0.1]', allowed)).toBe('as it is');
+    expect(await judged('http://0x7f000001:8080', allowed)).toBe('as it is');
+    expect(await judged('http://127.0.0.1:8081', allowed)).toBe('refused');
+    expect(await judged('http://[::1]', allowed)).toBe('as it is');
+    expect(await judged('https://[::1]', allowed)).toBe('refused');
+    expect(await judged('https://models.internal', allowed, ['192.168.0.1'])).toBe('as it is');
+    expect(await judged('http://gpu:8000', allowed, ['192.168.0.1'])).toBe('as it is');
+    expect(await judged('http://gpu:8001', allowed, ['192.168.0.1'])).toBe('refused');
+    expect(await judged('http://other.internal', allowed, ['10.1.0.9', '10.9.0.1'])).toEqual(['10.1.0.9']);
+  });
+});
+
+describe('entries of user_url_allowed_hosts', () => {
+  it.each(['10.0.0.0/8', '::1', 'host', 'host:80', '[::1]:80', 'a.b.example.'])('can be %s', (entry) => {
+    expect(allowedHostFault(entry)).toBeNull();
+  });
+
+  it.each(['', ' ', 'http://host', 'host/path', '10.0.0.0/33', 'user@host', 'host:99999', '*', 'a b', '[::1'])(
+    'cannot be %j',
+    (entry) => {
+      expect(allowedHostFault(entry)).toBe(
+        `"${entry}" is neither a host, a host and port, an IP address nor a block such as 10.0.0.0/8`,
+      );
+    },
+  );
+});
