@@ -94,6 +94,8 @@ export class ResponseWriter implements AnswerWriter {
         break;
       case 'finish':
         this.#reason = REASONS[step.reason] ?? null;
+        // An empty answer is an empty message: without any item a response counts as failed.
+        if (this.#output.length === 0) this.#message().add('output_text', '');
         this.#closeAll();
         break;
       case 'begin':

@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MESSAGES, type Scripted, startScripted } from './scripted.ts';
+
+let house: Scripted;
+
+beforeAll(async () => {
+  house = await startScripted();
+  house.plan({});
+});
+
+afterAll(() => house.stop());
+
+interface Dialect {
+  readonly path: (stream: boolean) => string;
+  readonly body: object;
+  /** The text of an answer, whole or of one event of a stream. */
+  readonly textOf: (value: never) => string | null | undefined;
+  /** How a refusal of a value is sent; `{}` for those of OpenAI's surface. */
+  readonly refusal?: (message: string) => object;
+}
+
+interface Choices {
+  readonly choices?: readonly {
+    readonly message?: { readonly content: string | null };
+    readonly delta?: { readonly content?: string };
+    readonly text?: string;
+  }[];
+}
+interface Message {
+  readonly content?: readonly { readonly text: string }[];
+  readonly delta?: { readonly text?: string };
+}
+interface Response {
+  readonly type?: string;
+  readonly delta?: string;
+  readonly output?: readonly { readonly content: readonly { readonly text: string }[] }[];
+}
+interface Content {
+  readonly candidates?: readonly { readonly content: { readonly parts?: readonly { readonly text?: string }[] } }[];
+}
+
+const chat = ({ choices = [] }: Choices) => choices[0]?.message?.content ?? choices[0]?.delta?.content;
+const message = ({ content, delta }: Message) => content?.map(({ text }) => text).join('') ?? delta?.text;
+const response = ({ type, delta, output }: Response) =>
+  type === 'response.output_text.delta' ? delta : output?.map(({ content }) => content[0]?.text).join('');
+const content = ({ candidates = [] }: Content) => candidates[0]?.content.parts?.map(({ text }) => text).join('');
+const contents = [{ role: 'user', parts: [{ text: 'x' }] }];
+
+const DIALECTS: Readonly<Record<string, Dialect>> = {
+  chat: { path: () => '/v1/chat/completions', body: { model: 'one', messages: MESSAGES }, textOf: chat },
+  'chat of a model of another dialect': {
+    path: () => '/v1/chat/completions',
+    body: { model: 'claude', messages: MESSAGES },
+    textOf: chat,
+  },
+  completions: {
+    path: () => '/v1/completions',
+    body: { model: 'one', prompt: 'x' },
+    textOf: ({ choices = [] }: Choices) => choices[0]?.text,
+  },
+  messages: {
+    path: () => '/v1/messages',
+    body: { model: 'one', messages: MESSAGES, max_tokens: 9 },
+    textOf: message,
+    refusal: (said) => ({ type: 'error', error: { type: 'invalid_request_error', message: said } }),
+  },
+  responses: { path: () => '/v1/responses', body: { model: 'one', input: 'x' }, textOf: response },
+  generateContent: {
+    path: (stream) => `/v1beta/models/one:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+    body: { contents },
+    textOf: content,
+    refusal: (said) => ({ error: { code: 400, message: said, status: 'INVALID_ARGUMENT' } }),
+  },
+  'chat of an IDE': { path: () => '/ide/chat/completions', body: { model: 'one', messages: MESSAGES }, textOf: chat },
+  'items of an IDE': { path: () => '/ide/chat/completions', body: { model: 'one', input: 'x' }, textOf: chat },
+};
+
+/** Everything the events of a stream say; the whole response that ends one is left out. */
+function streamedText(text: string, { textOf }: Dialect): string {
+  const events = text.split('\n').flatMap((line) => (line.startsWith('data: {') ? [JSON.parse(line.slice(6))] : []));
+  return events.map((event) => textOf(event as never) ?? '').join('');
+}
+
+const TEXTS = [
+  '',
+  ' ',
+  '\n',
+  'It is fine.',
+  '\u0000',
+  '"',
+  '😀',
+  '0',
+  'null',
+  'litellm.RateLimitError',
+  'x y'.repeat(300),
+];
+const NO_TEXTS = [0, 3, -1.5, true, false, {}, [], ['a'], { choices: [] }, { role: 'assistant', content: 'a' }];
+
+describe.each(Object.entries(DIALECTS))('mock_response in %s', (_name, dialect) => {
+  const { path, body, textOf, refusal } = dialect;
+  const ask = (mock: unknown, stream: boolean) =>
+    house.app.call('POST', path(stream), { ...body, stream, mock_response: mock });
+
+  it('is the text of the answer, whatever it says', async () => {
+    const from = house.upstream.received.length;
+    for (const text of TEXTS) {
+      const answer = await ask(text, false);
+      expect([answer.status, textOf((await answer.json()) as never)]).toEqual([200, text]);
+    }
+    expect(house.asked(from)).toEqual([]);
+  });
+
+  it('is the text of a stream, whatever it says', async () => {
+    const from = house.upstream.received.length;
+    for (const text of TEXTS) {
+      const answer = await ask(text, true);
+      expect([answer.status, streamedText(await answer.text(), dialect)]).toEqual([200, text]);
+    }
+    expect(house.asked(from)).toEqual([]);
+  });
+
+  it.each([false, true])('is a 400 when it is no text, and null asks the model (stream: %s)', async (stream) => {
+    const from = house.upstream.received.length;
+    for (const value of NO_TEXTS) {
+      const answer = await ask(value, stream);
+      const { error } = (await answer.clone().json()) as { error: { message: string } };
+      const said = expect.stringMatching(
+        /^\/[a-zA-Z/]+: Invalid type for parameter 'mock_response': it must be a string\.$/,
+      ) as string;
+      const whole = refusal?.(said) ?? {
+        error: { message: said, type: 'invalid_request_error', param: 'mock_response', code: '400' },
+      };
+      expect([answer.status, await answer.json()]).toEqual([400, expect.objectContaining(whole)]);
+      expect(error.message).toContain('mock_response');
+    }
+    expect(house.asked(from)).toEqual([]);
+    await (await ask(null, stream)).text();
+    expect(house.asked(from)).toHaveLength(1);
+  });
+});
+
+describe('mock_response elsewhere', () => {
+  it.each([
+    ['/v1/embeddings', { input: 'x' }],
+    ['/v1/moderations', { input: 'x' }],
+    ['/v1/rerank', { query: 'x', documents: ['x'] }],
+    ['/v1/images/generations', { prompt: 'x' }],
+    ['/v1/audio/speech', { input: 'x', voice: 'v' }],
+  ])('is a 400, the empty text too: %s', async (path, body) => {
+    const from = house.upstream.received.length;
+    for (const mock of ['', 'x']) {
+      const answer = await house.app.call('POST', path, { model: 'one', ...body, mock_response: mock });
+      expect([answer.status, await answer.json()]).toEqual([
+        400,
+        {
+          error: {
+            message: `${path.slice(3)}: The parameter 'mock_response' cannot be honoured: what is answered here is no text.`,
+            type: 'invalid_request_error',
+            param: 'mock_response',
+            code: '400',
+          },
+        },
+      ]);
+    }
+    expect(house.asked(from)).toEqual([]);
+  });
+
+  it('is a text for every prompt', async () => {
+    const body = { model: 'one', prompt: ['a', 'b'], mock_response: '' };
+    const answer = (await (await house.app.call('POST', '/v1/completions', body)).json()) as Choices;
+    expect(answer.choices?.map(({ text }) => text)).toEqual(['', '']);
+  });
+
+  it('is one empty message of a response, which can be asked for again', async () => {
+    const made = await house.app.call('POST', '/v1/responses', { model: 'claude', input: 'x', mock_response: '' });
+    const whole = (await made.json()) as { id: string; output: readonly object[] };
+    expect(whole.output).toEqual([
+      {
+        id: expect.any(String),
+        type: 'message',
+        status: 'completed',
+        role: 'assistant',
+        content: [{ type: 'output_text', text: '', annotations: [], logprobs: [] }],
+      },
+    ]);
+    expect(await (await house.app.call('GET', `/v1/responses/${whole.id}`)).json()).toMatchObject({
+      output: whole.output,
+    });
+  });
+});
