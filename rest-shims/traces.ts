@@ -4,11 +4,11 @@ import { getSpan, getTrace, ingestTraces, listTraces, type ReadTrace, type Trace
 import { integerFrom } from '../src/domain/catalog/numbers.ts';
 import { InvalidInput, type Issue } from '../src/domain/errors.ts';
 import { type Usd, usdNumber } from '../src/domain/money.ts';
-import { msBetween } from '../src/domain/traces/assemble-trace.ts';
+import { msBetween, sortedParts } from '../src/domain/traces/assemble-trace.ts';
 import type { AgentSpend, CallSpend } from '../src/domain/traces/call-spend.ts';
 import { type ContentView, contentViewOf } from '../src/domain/traces/content-view.ts';
 import type { Span, SpanHead } from '../src/domain/traces/span.ts';
-import type { TraceAgent, TraceSummary } from '../src/domain/traces/trace.ts';
+import type { TraceAgent, TraceIdentity, TraceSummary } from '../src/domain/traces/trace.ts';
 import { isTruncated } from '../src/domain/traces/truncate.ts';
 import { encodeOtlpSuccess } from '../src/wire/otlp/answer.ts';
 import { integer, query, text, textUpTo } from './query.ts';
@@ -191,12 +191,27 @@ const listJson = ({ items, nextCursor }: TracePage) => ({
   next_cursor: nextCursor,
 });
 
+/** Who sent the parts of a trace that is merged from several; left out of others, which the reference shows without it. */
+const ownersJson = (parts: readonly TraceIdentity[]): object =>
+  parts.length < 2
+    ? {}
+    : {
+        owners: sortedParts(parts).map(({ traceRef, owner }) => ({
+          trace_ref: traceRef,
+          team_id: owner.teamId,
+          api_key_hash: owner.keyHash,
+        })),
+      };
+
 /** The summary names the ref it was asked for by, none when it was not: the reference's own way. */
 const traceJson = (
-  { summary, agents, spans, calls, agentSpend, spendPending, nextCursor }: ReadTrace,
+  { summary, agents, spans, parts, calls, agentSpend, spendPending, nextCursor }: ReadTrace,
   askedRef: string,
 ) => ({
-  summary: summaryJson(summary, askedRef, msBetween(summary.startNs, summary.endNs)),
+  summary: {
+    ...summaryJson(summary, askedRef, msBetween(summary.startNs, summary.endNs)),
+    ...ownersJson(parts),
+  },
   agents: agents.map((agent) => agentJson(agent, agentSpend.get(agent.name))),
   spans: spans.map((span) => spanJson(span, summary.startNs, calls.get(span.spanId))),
   next_cursor: nextCursor,

@@ -4,6 +4,7 @@ import type { Usage } from '../src/domain/chat/chat.ts';
 import type { VirtualKey } from '../src/domain/keys/virtual-key.ts';
 import type { SpendRow } from '../src/domain/spend/spend-row.ts';
 import type { SpanHead } from '../src/domain/traces/span.ts';
+import type { Owner } from '../src/domain/caller.ts';
 import type { Trace, TraceAgent, TraceIdentity } from '../src/domain/traces/trace.ts';
 import { builder } from './builder.ts';
 
@@ -22,6 +23,12 @@ export type KnownOfTrace = Pick<Trace, 'summary'> & Partial<Trace>;
 export const TraceType = builder.objectRef<KnownOfTrace>('Trace');
 /** What a trace is put together from, which its edges are found by. */
 export const partsOf = ({ summary, parts }: KnownOfTrace): readonly TraceIdentity[] => parts ?? [summary];
+
+/** A value that all parts of a trace have in common; null when they differ. */
+export function commonOwner<Member extends keyof Owner>(trace: KnownOfTrace, member: Member): Owner[Member] | null {
+  const [first, ...others] = new Set(partsOf(trace).map(({ owner }) => owner[member]));
+  return first === undefined || others.length > 0 ? null : first;
+}
 
 /** An agent, and the trace it is in. */
 export type KnownOfAgent = TraceAgent & { readonly within: readonly TraceIdentity[] };

@@ -3,13 +3,15 @@ import { findEntryOfCall } from '../resolvers/trace-edges.ts';
 import type { TraceBooks } from '../resolvers/trace-books.ts';
 import { searchTraces } from '../resolvers/trace-search.ts';
 import { usdText, type Usd } from '../src/domain/money.ts';
+import { sortedParts } from '../src/domain/traces/assemble-trace.ts';
 import type { CallSpend } from '../src/domain/traces/call-spend.ts';
-import { TRACE_PAGE_SIZE } from '../src/domain/traces/trace.ts';
+import { type TraceIdentity, TRACE_PAGE_SIZE } from '../src/domain/traces/trace.ts';
 import { NO_FILTERS } from '../src/domain/traces/trace-search.ts';
 import { builder } from './builder.ts';
 import { LIST_COST } from './limits.ts';
 import {
   CatalogEntryType,
+  commonOwner,
   type KnownOfAgent,
   type KnownOfTrace,
   partsOf,
@@ -118,26 +120,50 @@ const TeamType = builder.objectRef<{ readonly id: string }>('Team').implement({
   }),
 });
 
+const TraceOwnerType = builder.objectRef<TraceIdentity>('TraceOwner').implement({
+  description: 'A key that sent a trace id, and the part of the trace that is from it.',
+  fields: (t) => ({
+    traceRef: t.exposeID('traceRef', { description: 'Finds just this part.' }),
+    teamId: t.id({
+      description: 'The team of the key; empty when it has none.',
+      resolve: ({ owner }) => owner.teamId,
+    }),
+    keyHash: t.id({ description: 'Hash of the key.', resolve: ({ owner }) => owner.keyHash }),
+  }),
+});
+
 builder.objectFields(TraceType, (t) => {
   const books = (trace: KnownOfTrace, scope: { readonly loaders: Loaders }): Promise<TraceBooks> =>
     scope.loaders.booksByTrace.load(partsOf(trace));
   return {
+    owners: t.field({
+      type: [TraceOwnerType],
+      description:
+        'Who sent it, by team: one for each key that sent its id, as far as the caller may see. Several when it was read without a ref and is merged.',
+      resolve: (trace) => sortedParts(partsOf(trace)),
+    }),
     keyHash: t.id({
-      description: 'Hash of the key that sent it, the first where several did.',
-      resolve: ({ summary }) => summary.owner.keyHash,
+      description: 'Hash of the key that sent it; empty when several did: see `owners`.',
+      resolve: (trace) => commonOwner(trace, 'keyHash') ?? '',
     }),
     key: t.field({
       type: VirtualKeyType,
       nullable: true,
       description:
-        'The key that sent it; null when the caller may not see it: administrators see every one, a key without a team its own.',
-      resolve: ({ summary }, _args, { scope }) => scope.loaders.keyByHash.load(summary.owner.keyHash),
+        'The key that sent it; null when several did, and when the caller may not see it: administrators see every one, a key without a team its own.',
+      resolve: (trace, _args, { scope }) => {
+        const hash = commonOwner(trace, 'keyHash');
+        return hash === null ? null : scope.loaders.keyByHash.load(hash);
+      },
     }),
     team: t.field({
       type: TeamType,
       nullable: true,
-      description: 'The team whose key sent it; null when the key has none.',
-      resolve: ({ summary: { owner } }) => (owner.teamId === '' ? null : { id: owner.teamId }),
+      description: 'The team whose key sent it; null when the key has none, and when keys of several teams sent it.',
+      resolve: (trace) => {
+        const id = commonOwner(trace, 'teamId') ?? '';
+        return id === '' ? null : { id };
+      },
     }),
     catalogEntries: t.field({
       type: [CatalogEntryType],

@@ -11,6 +11,7 @@ import { builder } from './builder.ts';
 import { LIST_COST } from './limits.ts';
 import type { Connection } from './paging.ts';
 import {
+  commonOwner,
   type KnownOfAgent,
   type KnownOfSpan,
   type KnownOfTrace,
@@ -116,8 +117,9 @@ TraceType.implement({
         resolve: ({ summary }) => summary.status,
       }),
       teamId: t.id({
-        description: 'The team whose key sent it; empty when the key has none.',
-        resolve: ({ summary }) => summary.owner.teamId,
+        description:
+          'The team whose key sent it; empty when the key has none, and when keys of several teams sent it: see `owners`.',
+        resolve: (trace) => commonOwner(trace, 'teamId') ?? '',
       }),
       redactedAt: t.field({
         type: 'DateTime',

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Owner } from '../../src/domain/caller.ts';
 import { InvalidInput } from '../../src/domain/errors.ts';
+import { assembleTrace, sortedParts } from '../../src/domain/traces/assemble-trace.ts';
 import type { Span } from '../../src/domain/traces/span.ts';
 import type { TraceStore } from '../../src/domain/traces/store.ts';
 import type { TraceSummary, TraceWindow } from '../../src/domain/traces/trace.ts';
@@ -223,6 +224,10 @@ export function traceStoreSuite(engine: Engine): void {
       );
       const other = traceRefOf(OTHER_TEAM_KEY, traceId(1));
       expect((await traces.findSpan([{ traceId: traceId(1), traceRef: other }], spanId(1)))?.name).toBe('b');
+      const merged = assembleTrace(found, await traces.listSpans(found));
+      expect(sortedParts(merged?.parts ?? []).map(({ owner }) => owner)).toEqual([LONE_KEY, TEAM_KEY, OTHER_TEAM_KEY]);
+      const ofTeam = await traces.findSummaries({ kind: 'team', teamId: TEAM_KEY.teamId }, traceId(1), null);
+      expect(ofTeam.map(({ owner }) => owner)).toEqual([TEAM_KEY]);
     });
 
     it('shows each reader its own rows; the others do not exist', async () => {

@@ -22,6 +22,13 @@ export function assembleTrace(
   return { summary: namedBy(summary, spans), agents: agentsOf(spans), spans, parts };
 }
 
+/** The traces that one is merged from, by team, then key. */
+export const sortedParts = (parts: readonly TraceIdentity[]): readonly TraceIdentity[] =>
+  parts.toSorted(({ owner: left }, { owner: right }) => {
+    const [one, other] = [`${left.teamId}\0${left.keyHash}`, `${right.teamId}\0${right.keyHash}`];
+    return one < other ? -1 : one > other ? 1 : 0;
+  });
+
 /** The spans of what is shown as one trace, by start, each id once. */
 export const spansOfParts = (
   parts: readonly TraceIdentity[],

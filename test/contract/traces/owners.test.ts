@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { keySmith } from '../../../src/runtime/identifiers.ts';
+import { traceRefOf } from '../../support/memory-trace-store.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import {
   answered,
@@ -36,6 +38,46 @@ describe('traces.list 200: whose a trace is', () => {
     expect(new Set(refs).size).toBe(2);
     expect([await refsOf(one), await refsOf(two)]).toEqual([[refs[0]], [refs[1]]]);
     for (const admin of [app.adminKey, viewer]) expect((await refsOf(admin)).toSorted()).toEqual(refs.toSorted());
+  });
+
+  it('a trace merged from two teams names both for administrators, and its own for each team', async () => {
+    const traceId = '9'.repeat(32);
+    const teams = ['team-m', 'team-n', null];
+    const keys = await Promise.all(teams.map((team_id) => makeKey(app, team_id === null ? {} : { team_id })));
+    const exported = otlpExport(otlpSpan('1', 0, 1, {}, { traceId, name: 'run' }));
+    for (const key of keys) expect((await send(app, exported, as(key))).status).toBe(200);
+    const owners = keys.map((key, at) => {
+      const owner = { teamId: teams[at] ?? '', keyHash: keySmith.hash(key) };
+      return { traceRef: traceRefOf(owner, traceId), ...owner };
+    });
+    const [one, two, lone] = owners;
+    const query = `{ trace(id: "${traceId}") { teamId keyHash team { id } owners { traceRef teamId keyHash } } }`;
+    const inGraph = async (key: string) => {
+      const [, answer] = await answered(app.call('POST', '/graphql', { query }, as(key)));
+      return (answer as { readonly data: { readonly trace: unknown } }).data.trace;
+    };
+    const inRest = async (key: string, more = '') => {
+      const [, answer] = await answered(app.call('GET', `/v1/traces/${traceId}${more}`, undefined, as(key)));
+      return (answer as { readonly summary: { readonly owners?: unknown } }).summary.owners;
+    };
+    const viewer = await makeKey(app, { user_role: 'proxy_admin_viewer' });
+    for (const admin of [app.adminKey, viewer]) {
+      expect(await inGraph(admin)).toEqual({ teamId: '', keyHash: '', team: null, owners: [lone, one, two] });
+      const shown = [lone, one, two].map((owner) => ({
+        trace_ref: owner?.traceRef,
+        team_id: owner?.teamId,
+        api_key_hash: owner?.keyHash,
+      }));
+      expect(await inRest(admin)).toEqual(shown);
+      expect(await inRest(admin, '?page_size=1')).toEqual(shown);
+      expect(await inRest(admin, `?trace_ref=${one?.traceRef}`)).toBeUndefined();
+    }
+    for (const [at, key] of keys.entries()) {
+      const { teamId, keyHash } = owners[at] ?? { teamId: '', keyHash: '' };
+      const team = teamId === '' ? null : { id: teamId };
+      expect(await inGraph(key)).toEqual({ teamId, keyHash, team, owners: [owners[at]] });
+      expect(await inRest(key)).toBeUndefined();
+    }
   });
 
   it('is never what the trace claims of itself', async () => {
