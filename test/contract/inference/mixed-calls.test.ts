@@ -1,0 +1,267 @@
+import type { ServerResponse } from 'node:http';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { randomFrom } from '../../support/random.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+
+/** Calls of one run, and how many are under way at a time. */
+const CALLS = Number(process.env['LENSGATE_MIXED_CALLS'] ?? 1_500);
+const AT_ONCE = 64;
+const SEED = 20_261_122;
+/** What a call must get back: its number, in a form that nothing else has. */
+const MARK = /mark-\d+-kram/g;
+
+let app: TestApp;
+let upstream: FaultServer;
+
+beforeAll(async () => {
+  upstream = await startFaultServer();
+  const random = randomFrom(SEED);
+  upstream.answer((response, socket, { path, body }) => {
+    const mark = body.match(MARK)?.[0] ?? 'no mark';
+    const { stream = false } = JSON.parse(body) as { stream?: boolean };
+    // Some answers fail, before their head, after it, or in the middle: no other call may notice.
+    const fate = random(20);
+    if (fate === 0) return void response.writeHead(429).end(JSON.stringify({ error: { message: `no ${mark}` } }));
+    if (fate === 1) return void socket.destroy();
+    const events = path.endsWith('/messages') ? messageEvents(mark) : chunks(mark, path);
+    if (stream)
+      return inPieces(response, fate === 2 ? events.slice(0, 2).join('') : events.join(''), random, fate === 2);
+    response.writeHead(200, { 'content-type': 'application/json' });
+    inPieces(response, JSON.stringify(wholeOf(mark, path)), random, fate === 2);
+  });
+  const params = { api_key: 'sk-up', input_cost_per_token: 0.25, output_cost_per_token: 0.5 };
+  app = await startApp({
+    config: {
+      model_list: [
+        { model_name: 'gpt', litellm_params: { ...params, model: 'openai/up', api_base: `${upstream.url}/v1` } },
+        { model_name: 'claude', litellm_params: { ...params, model: 'anthropic/up', api_base: upstream.url } },
+      ],
+      general_settings: { store_prompts_in_spend_logs: true },
+    },
+  });
+});
+
+afterAll(async () => {
+  await app.stop();
+  await upstream.stop();
+});
+
+/** Writes a body in pieces of random size, each in a turn of its own, and cuts it off before its end where that is wanted. */
+function inPieces(response: ServerResponse, text: string, random: (bound: number) => number, isCut: boolean): void {
+  if (!response.headersSent) response.writeHead(200, { 'content-type': 'text/event-stream' });
+  let rest = isCut ? text.slice(0, -1) : text;
+  const step = (): void => {
+    const size = 1 + random(200);
+    response.write(rest.slice(0, size));
+    rest = rest.slice(size);
+    if (rest !== '') setImmediate(step);
+    else if (isCut) response.socket?.destroy();
+    else response.end();
+  };
+  step();
+}
+
+const usage = { prompt_tokens: 2, completion_tokens: 3, total_tokens: 5 };
+
+function wholeOf(mark: string, path: string): object {
+  if (path.endsWith('/embeddings'))
+    return {
+      object: 'list',
+      model: 'up',
+      data: [{ object: 'embedding', index: 0, embedding: [Number(mark.split('-')[1])] }],
+      usage: { prompt_tokens: 2, total_tokens: 2 },
+    };
+  if (path.endsWith('/messages'))
+    return {
+      id: `msg_${mark}`,
+      type: 'message',
+      role: 'assistant',
+      model: 'up',
+      content: [{ type: 'text', text: mark }],
+      stop_reason: 'end_turn',
+      stop_sequence: null,
+      usage: { input_tokens: 2, output_tokens: 3 },
+    };
+  const [object, choice] = path.endsWith('/chat/completions')
+    ? ['chat.completion', { message: { role: 'assistant', content: mark } }]
+    : ['text_completion', { text: mark, logprobs: null }];
+  return {
+    id: `id-${mark}`,
+    object,
+    created: 1,
+    model: 'up',
+    choices: [{ index: 0, ...choice, finish_reason: 'stop' }],
+    usage,
+  };
+}
+
+const event = (value: object): string => `data: ${JSON.stringify(value)}\n\n`;
+
+function chunks(mark: string, path: string): readonly string[] {
+  const isChat = path.endsWith('/chat/completions');
+  const frame = {
+    id: `id-${mark}`,
+    object: isChat ? 'chat.completion.chunk' : 'text_completion',
+    created: 1,
+    model: 'up',
+  };
+  const piece = (text: string, finish: string | null = null): string =>
+    event({
+      ...frame,
+      choices: [{ index: 0, ...(isChat ? { delta: { content: text } } : { text }), finish_reason: finish }],
+    });
+  return mark
+    .split('')
+    .map((letter) => piece(letter))
+    .concat(piece('', 'stop'), event({ ...frame, choices: [], usage }), 'data: [DONE]\n\n');
+}
+
+function messageEvents(mark: string): readonly string[] {
+  const { content: _, ...start } = wholeOf(mark, '/messages') as { content: unknown };
+  const named = (value: { type: string }): string => `event: ${value.type}\n${event(value)}`;
+  return [
+    named({ type: 'message_start', message: { ...start, content: [], stop_reason: null } } as never),
+    named({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } } as never),
+    ...mark
+      .split('')
+      .map((text) => named({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } } as never)),
+    named({ type: 'content_block_stop', index: 0 } as never),
+    named({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 3 } } as never),
+    named({ type: 'message_stop' }),
+  ];
+}
+
+interface Kind {
+  readonly path: (stream: boolean) => string;
+  readonly body: (mark: string, model: string) => object;
+  /** Members of an event, or of a whole answer, that hold text of the model. */
+  readonly text: RegExp;
+  readonly streams: boolean;
+}
+
+const messages = (content: string) => [{ role: 'user', content }];
+
+const KINDS: readonly Kind[] = [
+  {
+    path: () => '/v1/chat/completions',
+    body: (mark, model) => ({ model, messages: messages(mark) }),
+    text: /"content":"([^"]*)"/g,
+    streams: true,
+  },
+  {
+    path: () => '/v1/completions',
+    body: (prompt) => ({ model: 'gpt', prompt }),
+    text: /"text":"([^"]*)"/g,
+    streams: true,
+  },
+  {
+    path: () => '/v1/messages',
+    body: (mark, model) => ({ model, messages: messages(mark), max_tokens: 9 }),
+    text: /"text":"([^"]*)"/g,
+    streams: true,
+  },
+  {
+    path: () => '/v1/responses',
+    body: (input, model) => ({ model, input }),
+    text: /"type":"response\.output_text\.delta".*?"delta":"([^"]*)"/g,
+    streams: true,
+  },
+  {
+    path: (stream) => `/v1beta/models/gpt:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+    body: (text) => ({ contents: [{ role: 'user', parts: [{ text }] }] }),
+    text: /"text":"([^"]*)"/g,
+    streams: true,
+  },
+  {
+    path: () => '/v1/embeddings',
+    body: (input) => ({ model: 'gpt', input }),
+    text: /"embedding":\[(\d+)\]/g,
+    streams: false,
+  },
+];
+
+/** Everything the model said in an answer. */
+function saidIn(answer: string, kind: Kind, stream: boolean): string {
+  if (kind.path(false) === '/v1/responses' && !stream) return /"text":"([^"]*)"/.exec(answer)?.[1] ?? '';
+  return [...answer.matchAll(kind.text)].map(([, text]) => text).join('');
+}
+
+it(
+  `${CALLS} calls of every dialect, streamed and not, ${AT_ONCE} at once: none gets the answer of another`,
+  { timeout: 30_000 + CALLS * 40 },
+  async () => {
+    const random = randomFrom(SEED + 1);
+    const keys = await Promise.all(
+      Array.from({ length: 8 }, async (_, at) => {
+        const made = await app.call('POST', '/key/generate', at % 2 === 0 ? {} : { team_id: `team-${at % 3}` });
+        return ((await made.json()) as { key: string }).key;
+      }),
+    );
+    const outcomes = { whole: 0, failed: 0, left: 0 };
+    const wrong: string[] = [];
+    const told: { readonly mark: string; readonly traceId: string }[] = [];
+
+    async function call(nth: number): Promise<void> {
+      const mark = `mark-${nth}-kram`;
+      const kind = KINDS[random(KINDS.length)];
+      if (kind === undefined) return;
+      const stream = kind.streams && random(2) === 0;
+      const isLeaving = stream && random(15) === 0;
+      const traceId = `7${(nth + 1).toString(16).padStart(31, '0')}`;
+      const leaving = new AbortController();
+      const body = kind.body(mark, random(2) === 0 ? 'gpt' : 'claude');
+      const response = await fetch(`${app.url}${kind.path(stream)}`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${keys[random(keys.length)]}`,
+          'content-type': 'application/json',
+          traceparent: `00-${traceId}-6666666666666666-01`,
+        },
+        body: JSON.stringify(stream ? { ...body, stream } : body),
+        signal: leaving.signal,
+      });
+      if (isLeaving) {
+        await response.body?.getReader().read();
+        leaving.abort();
+        outcomes.left += 1;
+        return;
+      }
+      const answer = await response.text();
+      const strangers = (answer.match(MARK) ?? []).filter((one) => one !== mark);
+      const said = saidIn(answer, kind, stream);
+      const expected = kind.path(false) === '/v1/embeddings' ? String(nth) : mark;
+      const hasFailed = response.status !== 200 || /"error":\s*\{|"type":"error"/.test(answer);
+      outcomes[hasFailed ? 'failed' : 'whole'] += 1;
+      if (!hasFailed) told.push({ mark, traceId });
+      // What failed has said nothing, or the beginning of its own answer.
+      if (strangers.length > 0 || !(hasFailed ? expected.startsWith(said) : said === expected))
+        wrong.push(`${mark} ${kind.path(stream)} ${response.status}: ${answer.slice(0, 500)}`);
+    }
+
+    let next = 0;
+    const worker = async (): Promise<void> => {
+      for (let nth = next++; nth < CALLS; nth = next++) await call(nth);
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, worker));
+    expect(wrong).toEqual([]);
+    expect(outcomes.whole).toBeGreaterThan(CALLS / 2);
+    expect(outcomes.failed).toBeGreaterThan(CALLS / 50);
+    expect(outcomes.whole + outcomes.failed + outcomes.left).toBe(CALLS);
+
+    // What is recorded of a call is its own, too.
+    for (const { mark, traceId } of told.filter((_one, at) => at % 25 === 0)) {
+      const query = `{ trace(id: "${traceId}") { spans { spanId } } }`;
+      const read = async () => {
+        const { data } = (await (await app.call('POST', '/graphql', { query })).json()) as {
+          data: { trace: { spans: readonly { spanId: string }[] } | null };
+        };
+        return data.trace?.spans.map(({ spanId }) => spanId) ?? [];
+      };
+      await expect.poll(read, { timeout: 10_000 }).toHaveLength(1);
+      const [spanId] = await read();
+      const span = await (await app.call('GET', `/v1/traces/${traceId}/spans/${spanId}`)).text();
+      expect([mark, ...new Set(span.match(MARK))]).toEqual([mark, mark]);
+    }
+  },
+);
