@@ -1,0 +1,214 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { START_MS } from '../traces/trace-client.ts';
+import { maySee, type Party, sendTrace, SHARED_TRACE, startWorld, type Things, type World } from './parties.ts';
+
+let world: World;
+
+beforeAll(async () => {
+  world = await startWorld();
+});
+
+afterAll(() => world.stop());
+
+/** Around what was exported: the reads of this test are calls too, and leave traces of today. */
+const [FROM, TO] = [START_MS - 1_000, START_MS + 3_600_000];
+const WINDOW = `start_ms=${FROM}&end_ms=${TO}`;
+const IN_WINDOW = `from: "${new Date(FROM).toISOString()}", to: "${new Date(TO).toISOString()}"`;
+const FACTS = `name traceRef teamId keyHash inputPreview agentNames models key { alias } team { id } owners { teamId keyHash }
+  spans { name error inputPreview spendRow { id } } agents { name } spendRows { id }`;
+const SPAN = '1'.repeat(16);
+
+interface Read {
+  readonly name: string;
+  /** A path, or a query of the graph. */
+  readonly of: (things: Things) => string;
+}
+
+/** Reads that name one thing. Where it is not shown the answer is that for a thing that does not exist. */
+const ADDRESSED: readonly Read[] = [
+  { name: 'files.get', of: ({ file }) => `/v1/files/${file}` },
+  { name: 'files.content', of: ({ file }) => `/v1/files/${file}/content` },
+  { name: 'batches.get', of: ({ batch }) => `/v1/batches/${batch}` },
+  { name: 'responses.get', of: ({ response }) => `/v1/responses/${response}` },
+  { name: 'responses.inputItems', of: ({ response }) => `/v1/responses/${response}/input_items` },
+  { name: 'traces.get', of: ({ trace }) => `/v1/traces/${trace}` },
+  { name: 'traces.get, a page', of: ({ trace }) => `/v1/traces/${trace}?page_size=1` },
+  { name: 'traces.get by ref', of: ({ trace, traceRef }) => `/v1/traces/${trace}?trace_ref=${traceRef}` },
+  { name: 'traces.get of a call', of: ({ called }) => `/v1/traces/${called}` },
+  { name: 'traces.span', of: ({ trace }) => `/v1/traces/${trace}/spans/${SPAN}` },
+  {
+    name: 'traces.span by ref',
+    of: ({ trace, traceRef }) => `/v1/traces/${trace}/spans/${SPAN}?trace_ref=${traceRef}`,
+  },
+  { name: 'traces.error', of: ({ trace }) => `/v1/traces/${trace}/spans/${SPAN}/error` },
+  { name: 'trace', of: ({ trace }) => `{ trace(id: "${trace}") { ${FACTS} } }` },
+  { name: 'trace by ref', of: ({ trace, traceRef }) => `{ trace(id: "${trace}", ref: "${traceRef}") { ${FACTS} } }` },
+  { name: 'trace of a call', of: ({ called }) => `{ trace(id: "${called}") { ${FACTS} } }` },
+  { name: 'span', of: ({ trace }) => `{ span(traceId: "${trace}", spanId: "${SPAN}") { name input attributes } }` },
+  { name: 'spans', of: ({ trace }) => `{ spans(traceId: "${trace}") { nodes { name error inputPreview } } }` },
+];
+
+const filtered = (filter: string): string => `{ traces(${IN_WINDOW}, filter: ${filter}) { nodes { ${FACTS} } } }`;
+
+/** Reads that show what there is, of one owner or of all. */
+const LISTS: readonly Read[] = [
+  { name: 'files.list', of: () => '/v1/files' },
+  { name: 'batches.list', of: () => '/v1/batches' },
+  { name: 'traces.list', of: () => `/v1/traces?${WINDOW}` },
+  { name: 'traces.get of a shared id', of: () => `/v1/traces/${SHARED_TRACE}` },
+  { name: 'traces.span of a shared id', of: () => `/v1/traces/${SHARED_TRACE}/spans/${SPAN}` },
+  { name: 'trace of a shared id', of: () => `{ trace(id: "${SHARED_TRACE}") { ${FACTS} } }` },
+  {
+    name: 'span of a shared id',
+    of: () => `{ span(traceId: "${SHARED_TRACE}", spanId: "${SPAN}") { name input attributes } }`,
+  },
+  { name: 'traces', of: () => `{ traces(${IN_WINDOW}) { nodes { ${FACTS} } } }` },
+  { name: 'traces, ordered', of: () => `{ traces(${IN_WINDOW}, orderBy: DURATION) { nodes { ${FACTS} } } }` },
+  { name: 'traces of a key', of: ({ owner }) => filtered(`{ keyHash: "${owner.keyHash}" }`) },
+  { name: 'traces of a team', of: ({ owner }) => filtered(`{ teamId: "${owner.teamId}" }`) },
+  { name: 'traces of an agent', of: ({ mark }) => filtered(`{ agent: "${mark}" }`) },
+  { name: 'traces with a text', of: ({ mark }) => filtered(`{ text: "${mark}" }`) },
+  { name: 'agents', of: () => `{ agents(${IN_WINDOW}) { name } }` },
+];
+
+async function ask(reader: Party, read: string): Promise<{ readonly status: number; readonly text: string }> {
+  const headers = { authorization: `Bearer ${reader.key}` };
+  const { app } = world;
+  const answer = read.startsWith('/')
+    ? await app.call('GET', read, undefined, headers)
+    : await app.call('POST', '/graphql', { query: read }, headers);
+  return { status: answer.status, text: await answer.text() };
+}
+
+/** What the answer tells of an owner: its mark, its key's hash, and the ids of what it has. */
+const tellsOf = (text: string, { owner, mark, file, batch, response, traceRef }: Things): boolean =>
+  [`"${mark}"`, `: ${mark}"`, owner.keyHash, file, batch, response, traceRef].some((secret) => text.includes(secret));
+
+/** The same thing with ids that nothing has. */
+const nowhere = (things: Things): Things => ({
+  ...things,
+  file: `file-${'0'.repeat(32)}`,
+  batch: `batch_${'0'.repeat(32)}`,
+  response: `resp_${'0'.repeat(32)}`,
+  trace: '0'.repeat(31).concat('1'),
+  called: '0'.repeat(31).concat('2'),
+  traceRef: 'F'.repeat(64),
+});
+
+/** An answer without the ids that were asked for, which some repeat. */
+const withoutIds = (text: string, { file, batch, response, trace, called }: Things): string =>
+  [file, batch, response, trace, called].reduce((left, id) => left.replaceAll(id, '<id>'), text);
+
+describe('what one party reads of another', () => {
+  it('is there for those who may see it; for others it does not exist', async () => {
+    const wrong: string[] = [];
+    let reads = 0;
+    for (const reader of world.parties)
+      for (const { name, of } of ADDRESSED) {
+        const unknown = new Map<string, { status: number; text: string }>();
+        for (const things of world.things) {
+          const { status, text } = await ask(reader, of(things));
+          reads += 1;
+          const isShown = maySee(reader, things.owner);
+          const none = unknown.get(name) ?? (await ask(reader, of(nowhere(things))));
+          unknown.set(name, none);
+          const isNone = status === none.status && withoutIds(text, things) === withoutIds(none.text, nowhere(things));
+          if (isShown ? isNone || status !== 200 : !isNone)
+            wrong.push(`${name} of ${things.owner.name} by ${reader.name}: ${status} ${text.slice(0, 300)}`);
+        }
+      }
+    expect(wrong).toEqual([]);
+    expect(reads).toBe(world.parties.length * world.things.length * ADDRESSED.length);
+    expect(reads).toBeGreaterThan(900);
+  }, 120_000);
+
+  it('is in lists, searches and merged traces for those who may see it, and in no other', async () => {
+    const wrong: string[] = [];
+    let reads = 0;
+    for (const reader of world.parties)
+      for (const { name, of } of LISTS)
+        for (const asked of world.things) {
+          const { status, text } = await ask(reader, of(asked));
+          reads += 1;
+          const strangers = world.things.filter((things) => !maySee(reader, things.owner) && tellsOf(text, things));
+          if (strangers.length > 0)
+            wrong.push(`${name} by ${reader.name} tells of ${strangers.map(({ owner }) => owner.name).join(', ')}`);
+          // Spans that share an id are one in a merged trace: whose is shown is not said.
+          const isWanted = maySee(reader, asked.owner) && !/^(traces\.)?span of/.test(name);
+          if (isWanted && (status !== 200 || !tellsOf(text, asked)))
+            wrong.push(`${name} by ${reader.name}: nothing of ${asked.owner.name}`);
+        }
+    expect(wrong).toEqual([]);
+    expect(reads).toBe(world.parties.length * world.things.length * LISTS.length);
+  }, 120_000);
+
+  it('is in the live feed of those who may see it, and in no other', async () => {
+    const { app, parties, things } = world;
+    const query = 'subscription { traceUpdates { trace { name teamId keyHash } } }';
+    const feeds = await Promise.all(
+      parties.map(async (reader) => {
+        const leaving = new AbortController();
+        const answer = await fetch(`${app.url}/graphql/stream`, {
+          method: 'POST',
+          headers: {
+            authorization: `Bearer ${reader.key}`,
+            'content-type': 'application/json',
+            accept: 'text/event-stream',
+          },
+          body: JSON.stringify({ query }),
+          signal: leaving.signal,
+        });
+        expect(answer.status).toBe(200);
+        return { reader, leaving, body: answer.body?.getReader() };
+      }),
+    );
+    // The first bytes of a feed come before its subscription: what is read until a trace of one's own is seen settles it.
+    const readUntil = async (body: (typeof feeds)[number]['body'], mark: string): Promise<string> => {
+      let text = '';
+      while (!text.includes(`"${mark}"`)) text += Buffer.from((await body?.read())?.value ?? []).toString();
+      return text;
+    };
+    const ids = (nth: number): string => (nth + 1).toString(16).padStart(32, '8');
+    const senderFor = (reader: Party): Party | undefined =>
+      reader.seesAll ? parties.find(({ key }) => key === app.adminKey) : reader;
+    for (const [nth, { reader, body }] of feeds.entries()) {
+      const sender = senderFor(reader);
+      if (sender === undefined) throw new Error('There is no administrator.');
+      const open = `open ${nth}`;
+      const reading = readUntil(body, open);
+      let isOpen = false;
+      void reading.then(() => (isOpen = true));
+      await expect
+        .poll(
+          async () => {
+            await sendTrace(app, sender, ids(nth), open);
+            return isOpen;
+          },
+          { timeout: 10_000 },
+        )
+        .toBe(true);
+    }
+    for (const [nth, { owner, mark }] of things.entries()) await sendTrace(app, owner, ids(100 + nth), `live ${mark}`);
+    for (const [nth, { reader, body, leaving }] of feeds.entries()) {
+      const sender = senderFor(reader);
+      if (sender === undefined) throw new Error('There is no administrator.');
+      const reading = readUntil(body, `end ${nth}`);
+      await sendTrace(app, sender, ids(200 + nth), `end ${nth}`);
+      const text = await reading;
+      const seen = things.filter(({ mark }) => text.includes(`"live ${mark}"`)).map(({ owner }) => owner.name);
+      const expected = things.filter(({ owner }) => maySee(reader, owner)).map(({ owner }) => owner.name);
+      expect([reader.name, seen]).toEqual([reader.name, expected]);
+      leaving.abort();
+    }
+  }, 60_000);
+
+  it('of keys: each its own, administrators all', async () => {
+    for (const reader of world.parties)
+      for (const owner of world.parties.filter(({ key }) => key !== world.app.adminKey)) {
+        const { status, text } = await ask(reader, `/key/info?key=${owner.keyHash}`);
+        const isShown = reader.seesAll || reader.key === owner.key;
+        expect([reader.name, owner.name, status === 200]).toEqual([reader.name, owner.name, isShown]);
+        expect(text.includes(`mark of ${owner.name}"`)).toBe(isShown);
+      }
+  });
+});

@@ -1,0 +1,130 @@
+import { keySmith } from '../../../src/runtime/identifiers.ts';
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { traceRefOf } from '../../support/memory-trace-store.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+import { configOver, keeping, lineFor, newKey, upload } from '../files/keeping.ts';
+import { otlpExport, otlpSpan } from '../traces/trace-client.ts';
+
+/** A trace id that every owner sends. */
+export const SHARED_TRACE = '5'.repeat(32);
+
+/** A key, and whose rows it may see. */
+export interface Party {
+  readonly name: string;
+  readonly key: string;
+  readonly keyHash: string;
+  readonly teamId: string;
+  readonly seesAll: boolean;
+}
+
+/** What an owner has, and the text that stands in all of it. */
+export interface Things {
+  readonly owner: Party;
+  readonly mark: string;
+  readonly file: string;
+  readonly batch: string;
+  readonly response: string;
+  /** Sent as an export; its only span has the id of sixteen ones. */
+  readonly trace: string;
+  readonly traceRef: string;
+  /** Of a call through the gateway. */
+  readonly called: string;
+}
+
+export interface World {
+  readonly app: TestApp;
+  readonly parties: readonly Party[];
+  readonly things: readonly Things[];
+  stop(): Promise<void>;
+}
+
+const DRAFTS: Readonly<Record<string, object>> = {
+  'a key without a team': {},
+  'another key without a team': {},
+  'a key without a team that is read-only': { user_role: 'internal_user_viewer' },
+  'a key of team a': { team_id: 'team-a' },
+  'another key of team a': { team_id: 'team-a' },
+  'a read-only key of team a': { team_id: 'team-a', user_role: 'internal_user_viewer' },
+  'a key of team b': { team_id: 'team-b' },
+  'a read-only administrator': { user_role: 'proxy_admin_viewer' },
+};
+
+/** The parties that own things. */
+const OWNERS = new Set([
+  'a key without a team',
+  'another key without a team',
+  'a key of team a',
+  'another key of team a',
+  'a key of team b',
+  'the administrator',
+]);
+
+/** Whether rows of one party are shown to another. */
+export const maySee = (reader: Party, owner: Party): boolean =>
+  reader.seesAll || (reader.teamId === '' ? reader.key === owner.key : reader.teamId === owner.teamId);
+
+/** Everything there is to see: parties, and what six of them have. */
+export async function startWorld(): Promise<World> {
+  const upstream: FaultServer = await startFaultServer();
+  const app = await startApp({ config: configOver(upstream, { store_prompts_in_spend_logs: true }) });
+  keeping(upstream);
+  const parties: Party[] = [];
+  const join = (name: string, key: string, draft: object): void => {
+    const { team_id: teamId = '', user_role: role } = draft as { team_id?: string; user_role?: string };
+    const seesAll = role?.startsWith('proxy_admin') ?? false;
+    parties.push({ name, key, keyHash: keySmith.hash(key), teamId, seesAll });
+  };
+  for (const [name, draft] of Object.entries(DRAFTS))
+    join(name, await newKey(app, { ...draft, key_alias: `mark of ${name}` }), draft);
+  join('the administrator', app.adminKey, { user_role: 'proxy_admin' });
+  const things: Things[] = [];
+  for (const owner of parties.filter(({ name }) => OWNERS.has(name))) things.push(await thingsOf(app, owner));
+  return {
+    app,
+    parties,
+    things,
+    async stop() {
+      await app.stop();
+      await upstream.stop();
+    },
+  };
+}
+
+/** Sends an export with one failed span of an agent. */
+export async function sendTrace(app: TestApp, owner: Party, traceId: string, mark: string): Promise<void> {
+  const values = {
+    'gen_ai.operation.name': 'invoke_agent',
+    'gen_ai.agent.name': mark,
+    'gen_ai.input.messages': JSON.stringify([{ role: 'user', parts: [{ type: 'text', content: mark }] }]),
+  };
+  const span = otlpSpan('1', 0, 5, values, { traceId, name: mark, status: { code: 2, message: `failed: ${mark}` } });
+  const sent = await app.call('POST', '/v1/traces', otlpExport(span), { authorization: `Bearer ${owner.key}` });
+  if (sent.status !== 200) throw new Error(`an export of ${owner.name} was refused: ${await sent.text()}`);
+}
+
+async function thingsOf(app: TestApp, owner: Party): Promise<Things> {
+  const mark = `mark of ${owner.name}`;
+  const headers = { authorization: `Bearer ${owner.key}` };
+  const make = async (path: string, body: object, more: Record<string, string> = {}) => {
+    const made = await app.call('POST', path, body, { ...headers, ...more });
+    const shown = (await made.json()) as { id: string };
+    if (made.status !== 200) throw new Error(`${path} for ${owner.name}: ${JSON.stringify(shown)}`);
+    return shown.id;
+  };
+  const { id: file } = await upload(
+    app,
+    { purpose: 'batch' },
+    { key: owner.key, content: `${lineFor('assistant')}\n` },
+  );
+  const window = { endpoint: '/v1/chat/completions', completion_window: '24h' };
+  const batch = await make('/v1/batches', { input_file_id: file, ...window, metadata: { mark } });
+  const response = await make('/v1/responses', { model: 'assistant', input: mark, mock_response: mark });
+  const trace = owner.keyHash.slice(0, 32);
+  await sendTrace(app, owner, trace, mark);
+  await sendTrace(app, owner, SHARED_TRACE, mark);
+  const called = owner.keyHash.slice(32);
+  const chat = { model: 'assistant', messages: [{ role: 'user', content: mark }], mock_response: mark, user: mark };
+  await make('/v1/chat/completions', chat, { traceparent: `00-${called}-6666666666666666-01` });
+  const traceRef = traceRefOf({ teamId: owner.teamId, keyHash: owner.keyHash }, trace);
+  return { owner, mark, file, batch, response, trace, traceRef, called };
+}
