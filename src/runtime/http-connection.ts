@@ -85,6 +85,7 @@ export class Connection implements Carrier {
   }
 
   send({ call, head, body, headMs }: Order): void {
+    if (this.#state === 'gone') return call.failed(new ConnectionEnded('CLOSED'));
     this.#call = call;
     this.#headMs = headMs;
     this.#parser.expect();
@@ -190,6 +191,8 @@ export class Connection implements Carrier {
       fault = error instanceof Error ? error : new ConnectionEnded('CLOSED');
     }
     if (this.#pieces.length > 0) this.#handOn();
+    // The reader may have cancelled inside its chunk: a connection that is gone never becomes idle.
+    if (this.#state === 'gone') return;
     const keepAliveMs = this.#keepAliveMs;
     if (keepAliveMs === null) {
       if (fault !== null) this.#end(fault);

@@ -37,6 +37,7 @@ export class Origin {
   }
 
   free(connection: Connection): void {
+    if (!this.#open.has(connection)) return;
     const next = this.#next();
     if (next !== undefined) return connection.send(next);
     this.#idle.push(connection);

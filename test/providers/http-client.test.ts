@@ -140,6 +140,62 @@ describe('a connection', () => {
   });
 });
 
+describe('a reader that cancels inside a chunk', () => {
+  /** Cancels as soon as a chunk holds the word. */
+  function cancelAt(word: string, { body }: UpstreamAnswer): Promise<void> {
+    return new Promise((resolve, reject) => {
+      body.pipe({
+        chunk(bytes) {
+          if (!Buffer.from(bytes).includes(word)) return true;
+          body.cancel();
+          resolve();
+          return true;
+        },
+        done: () => reject(new Error('The cancelled stream ended.')),
+        fail: reject,
+      });
+    });
+  }
+
+  it('does not put its connection back into the pool when the same read also ends the answer', async () => {
+    const { origin, sockets } = await upstream((socket, connection) => {
+      if (connection > 0) return void socket.write(OK);
+      socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nfirst\r\n');
+      socket.once('data', () => socket.write('5\r\nerror\r\n0\r\n\r\n'));
+    });
+    const http = client();
+    const cancelled = cancelAt('error', await post(http, origin));
+    // Not a request of ours: it only makes the upstream send the rest in one write.
+    sockets[0]?.emit('data', Buffer.from('on'));
+    await cancelled;
+    const later = await Promise.all(Array.from({ length: 6 }, () => post(http, origin).then(read)));
+    expect(later).toEqual(['ok', 'ok', 'ok', 'ok', 'ok', 'ok']);
+    expect(sockets[0]?.bytesRead).toBeLessThan(200);
+  });
+
+  it('does the same when it aborts its own signal there', async () => {
+    const { origin, sockets } = await upstream((socket, connection) => {
+      socket.write(connection > 0 ? OK : OK.slice(0, -2));
+    });
+    const http = client({ connections: 1 });
+    const leaving = new AbortController();
+    const { body } = await post(http, origin, { signal: leaving.signal });
+    const failed = new Promise<Error>((resolve) => {
+      body.pipe({
+        chunk() {
+          leaving.abort(new Error('left'));
+          return true;
+        },
+        done() {},
+        fail: resolve,
+      });
+    });
+    sockets[0]?.write('ok');
+    expect((await failed).message).toBe('left');
+    expect(await read(await post(http, origin))).toBe('ok');
+  });
+});
+
 describe('calls beyond the limit of connections', () => {
   it('wait in turn, and those nobody waits for any more are not sent', async () => {
     const { origin, came, sockets } = await upstream(() => {});
