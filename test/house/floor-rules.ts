@@ -33,7 +33,7 @@ const FLOORS: Readonly<Record<string, Floor>> = {
     libraries: ['aws4fetch', 'stripe'],
   },
   runtime: {
-    rule: 'The runtime room sees the domain, small libraries, and those of clouds that say who the machine is.',
+    rule: 'The runtime room sees the domain, small libraries, undici, and those of clouds that say who the machine is.',
     from: '^src/runtime/',
     floors: [DOMAIN],
     libraries: [
@@ -43,6 +43,7 @@ const FLOORS: Readonly<Record<string, Floor>> = {
       'pino',
       'prom-client',
       're2js',
+      'undici',
       'ws',
       'yaml',
       'zod',
