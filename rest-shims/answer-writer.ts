@@ -1,3 +1,4 @@
+import { ReaderStalled } from '../src/domain/http.ts';
 import { type Heartbeat, startHeartbeat } from './heartbeat.ts';
 import type { Outgoing } from './outgoing.ts';
 import type { HttpAnswer, HttpBody } from './route.ts';
@@ -6,14 +7,20 @@ type StreamBody = Extract<HttpBody, { kind: 'stream' }>;
 
 /**
  * Writes an answer; resolves when its last byte is handed to the socket or the client has left. A stream that has a
- * heartbeat is given one whenever it is silent for `heartbeatMs`; 0 gives none.
+ * heartbeat is given one whenever it is silent for `heartbeatMs`; 0 gives none. A client that leaves the socket full for
+ * `stallMs` is cut, together with the source of the stream.
  */
-export function writeAnswer(response: Outgoing, answer: HttpAnswer, heartbeatMs = 0): void | Promise<void> {
+export function writeAnswer(
+  response: Outgoing,
+  answer: HttpAnswer,
+  heartbeatMs = 0,
+  stallMs = STALLED_MS,
+): void | Promise<void> {
   const { body } = answer;
   const head = headOf(answer);
   if (body.kind === 'stream') {
     response.writeHead(answer.status ?? 200, head);
-    return writeStream(response, body, heartbeatMs);
+    return writeStream(response, body, { heartbeatMs, stallMs });
   }
   const bytes = body.kind === 'json' ? Buffer.from(JSON.stringify(body.value)) : body.bytes;
   head.push('content-length', String(bytes.length));
@@ -41,14 +48,21 @@ function headOf({ headers, head: further = [], body }: HttpAnswer): string[] {
   return head;
 }
 
-/** How long a client may leave a full socket unread before it counts as gone. */
-export const STALLED_MS = 300_000;
+/**
+ * How long a client may leave a full socket unread before it is cut. Twice what common reverse proxies allow: whoever
+ * reads at all has taken something by then, and an abandoned reader does not hold its upstream for long.
+ */
+export const STALLED_MS = 120_000;
 
 /**
- * Relays a stream: every chunk as it comes, the source paused while the client's socket is full and
- * cancelled the moment the client leaves, or has not read for so long that it must be gone.
+ * Relays a stream: every chunk as it comes, the source paused while the client's socket is full and cancelled when the
+ * client leaves or stalls.
  */
-function writeStream(response: Outgoing, body: StreamBody, heartbeatMs: number): Promise<void> {
+function writeStream(
+  response: Outgoing,
+  body: StreamBody,
+  { heartbeatMs, stallMs }: { readonly heartbeatMs: number; readonly stallMs: number },
+): Promise<void> {
   return new Promise((resolve) => {
     let open = true;
     let stalled: NodeJS.Timeout | undefined;
@@ -56,8 +70,10 @@ function writeStream(response: Outgoing, body: StreamBody, heartbeatMs: number):
     const finish = (end: 'completed' | 'failed' | 'abandoned', failure?: Error): void => {
       if (!open) return;
       open = false;
-      clearTimeout(stalled);
       heartbeat?.stop();
+      // What is written last has to be taken in time, too.
+      if (end === 'abandoned') clearTimeout(stalled);
+      else if (stalled !== undefined) response.once('close', () => clearTimeout(stalled));
       response.off('drain', onDrain).off('close', onClose);
       body.ended(end, failure);
       resolve();
@@ -86,7 +102,7 @@ function writeStream(response: Outgoing, body: StreamBody, heartbeatMs: number):
     };
     const send = (bytes: Uint8Array): boolean => {
       const more = response.write(bytes);
-      if (!more) stalled ??= setTimeout(() => response.destroy(), STALLED_MS).unref();
+      if (!more) stalled ??= setTimeout(() => response.destroy(), stallMs).unref();
       return more;
     };
     const { heartbeat: sign } = body;
@@ -106,7 +122,9 @@ function writeStream(response: Outgoing, body: StreamBody, heartbeatMs: number):
         finish('completed');
       },
       fail(error) {
-        if (open) fail(error);
+        if (!open) return;
+        if (error instanceof ReaderStalled) return void response.destroy();
+        fail(error);
       },
     });
     // What has come already took the head along; what has not may take its time, which the head must not.

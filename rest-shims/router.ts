@@ -22,6 +22,8 @@ export interface RouterOptions {
   readonly bodyLimits: Readonly<Record<'setting' | 'otlp', number>>;
   /** How long a stream of events may be silent before it is sent a sign of life; 0 or absent sends none. */
   readonly heartbeatMs?: number;
+  /** How long a client may leave a full socket unread before it is cut. */
+  readonly stallMs?: number;
 }
 
 /** A failure as the log sees it. */
@@ -37,7 +39,15 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
  * Serves the route rows: find, identify, read, run, write. Answers every request it is given. `refuse` answers one
  * without running its row.
  */
-export function createRouter({ rows, identify, scopeFor, failed, bodyLimits, heartbeatMs = 0 }: RouterOptions) {
+export function createRouter({
+  rows,
+  identify,
+  scopeFor,
+  failed,
+  bodyLimits,
+  heartbeatMs = 0,
+  stallMs,
+}: RouterOptions) {
   const tree = findMyWay({ ignoreTrailingSlash: false, caseSensitive: true, maxParamLength: 4096 });
   for (const row of rows) {
     for (const path of row.paths) tree.on(row.method, path, () => {}, row);
@@ -99,7 +109,7 @@ export function createRouter({ rows, identify, scopeFor, failed, bodyLimits, hea
       const { headers } = request;
       const scope = scopeFor(caller, response);
       const answer = row.handle({ method: row.method, path, search, params, headers, body }, scope);
-      const written = writeAnswer(response, answer instanceof Promise ? await answer : answer, heartbeatMs);
+      const written = writeAnswer(response, answer instanceof Promise ? await answer : answer, heartbeatMs, stallMs);
       if (written) await written;
     } catch (error) {
       if (error instanceof RequestAborted || response.destroyed || refused.has(response)) return;

@@ -34,7 +34,6 @@ import { createClientNetworks, createPeerNetworks } from './runtime/client-netwo
 import { pause, systemClock } from './runtime/clock.ts';
 import { createFreeTier } from './runtime/free-tier.ts';
 import { createGoogleTokens } from './runtime/google-tokens.ts';
-import { createHttpClient } from './runtime/http-client.ts';
 import { keySmith, randomIds } from './runtime/identifiers.ts';
 import { createIpHash } from './runtime/ip-hash.ts';
 import type { Log } from './runtime/log.ts';
@@ -42,6 +41,7 @@ import { createMetrics } from './runtime/metrics.ts';
 import { createResponseIds } from './runtime/response-ids.ts';
 import { createResponseKeeper } from './runtime/response-keeper.ts';
 import type { Settings } from './runtime/settings.ts';
+import { openUpstreamClient } from './runtime/upstream-client.ts';
 import { webSocketClient, webSocketServer } from './runtime/web-sockets.ts';
 import { createTraceOutlines } from './runtime/trace-outlines.ts';
 import { createRounds } from './rounds.ts';
@@ -94,10 +94,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     log,
   });
   const bus = createBus();
-  const http = createHttpClient({
-    silenceLimitMs: settings.upstreamSilenceSeconds * 1000,
-    callerAddresses: createCallerAddresses(settings.callers.allowedHosts),
-  });
+  const http = await openUpstreamClient(settings.upstream, createCallerAddresses(settings.callers.allowedHosts));
   const recorder = createCatalogRecorder({
     history: stores.catalogHistory,
     bus,
@@ -207,6 +204,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
       spanExport,
       calls: { waiting: records.waiting, backlog: stores.calls.backlog },
       connections: connections.counts,
+      upstreams: () => http.connections(),
       clock: systemClock,
     }),
     bus,
@@ -237,6 +235,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     failed,
     bodyLimits: { setting: settings.maxRequestBytes, otlp: settings.otlp.limits.bodyBytes },
     heartbeatMs: settings.streamHeartbeatSeconds * 1000,
+    stallMs: settings.upstream.stalledReaderSeconds * 1000,
   });
 
   const responses = createResponseSessions(systemClock);

@@ -11,9 +11,14 @@ export interface UpstreamAnswer {
 
 export type HttpMethod = 'GET' | 'POST' | 'DELETE';
 
-interface CallOptions {
+/** Limits of one call. */
+export interface HttpCallOptions {
+  /** Ends the call. It rejects, or its body fails, with the signal's reason. */
   readonly signal: AbortSignal;
+  /** Deadline for the head of the answer, in ms from now. Waiting for a free connection and connecting count. */
   readonly headersTimeoutMs: number;
+  /** Opaque id. Calls with the same owner have one fair share of an origin's connections. Absent: the process itself. */
+  readonly owner?: string;
   /** The address comes from a caller: private addresses are refused with AddressRefused. */
   readonly chosenByCaller?: boolean;
 }
@@ -28,7 +33,7 @@ export interface HttpClient {
     url: string,
     headers: Readonly<Record<string, string>>,
     body: Uint8Array,
-    options: CallOptions,
+    options: HttpCallOptions,
   ): Promise<UpstreamAnswer>;
   /** As `post`, with any method, and a body in pieces that are sent one after the other and not joined. */
   send(
@@ -36,10 +41,22 @@ export interface HttpClient {
     url: string,
     headers: Readonly<Record<string, string>>,
     body: readonly Uint8Array[],
-    options: CallOptions,
+    options: HttpCallOptions,
   ): Promise<UpstreamAnswer>;
   /** Lets calls in flight end, then closes every connection. */
   close(): Promise<void>;
+}
+
+/** Connections to all upstreams of the process. */
+export interface UpstreamConnections {
+  /** Connections that carry a call, or are being opened for one. */
+  readonly active: number;
+  /** Open connections without a call. */
+  readonly idle: number;
+  /** Calls that wait for a connection. */
+  readonly waiting: number;
+  /** Most connections to one origin. */
+  readonly limit: number;
 }
 
 /**
@@ -63,5 +80,13 @@ export class AddressRefused extends HttpFailure {
   constructor() {
     super('misused', 'The upstream could not be called: its address is refused.');
     this.name = 'AddressRefused';
+  }
+}
+
+/** The reader of an answer stayed paused beyond the limit, so its call was ended. Not the upstream's fault. */
+export class ReaderStalled extends Error {
+  constructor() {
+    super('The reader of the answer took nothing for too long.');
+    this.name = 'ReaderStalled';
   }
 }

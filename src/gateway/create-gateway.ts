@@ -129,7 +129,8 @@ export function createGateway(options: GatewayOptions): Gateway & ObjectGateway 
       await assertAffordable(caller, meant(chosen(caller, request).deployment, request));
     },
     async call(caller, asked, signal) {
-      const request = options.alwaysStreamUsage && asked.stream ? { ...asked, includeUsage: true } : asked;
+      const includeUsage = asked.includeUsage || (options.alwaysStreamUsage && asked.stream);
+      const request: ModelRequest = { ...asked, includeUsage, owner: caller.keyHash };
       const route = chosen(caller, request);
       const { retries } = request;
       const deployment = meant(route.deployment, request);

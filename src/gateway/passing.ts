@@ -73,7 +73,7 @@ export function createPassing({
       });
       try {
         if (action.makes && caller.key !== null) await ledger.assertAffordable(caller.key);
-        return call.answered(await provider.pass(deployment, request, signal));
+        return call.answered(await provider.pass(deployment, { ...request, owner: caller.keyHash }, signal));
       } catch (failure) {
         rememberCall(failure, { callId: call.callId, timeoutSeconds: deployment.timeoutSeconds });
         call.failed(failure);

@@ -12,7 +12,8 @@ export function createTokenGateway(
   meant: (deployment: Deployment, request: ModelRequest) => Deployment,
 ): TokenGateway {
   return {
-    async countTokens({ key }, request, signal) {
+    async countTokens({ key, keyHash }, asked, signal) {
+      const request = { ...asked, owner: keyHash };
       assertMayCall(key, request.model);
       const route = routeOf(request.model);
       if (route === null) throw unknownModel(request.endpoint.path, request.model);

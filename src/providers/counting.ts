@@ -31,7 +31,7 @@ export function countedBy(
 ): Counting['count'] {
   return async (deployment, request, signal) => {
     const call = await prepare(deployment, request);
-    const answer = await accepted(http, deployment, call, { signal, errorOf });
+    const answer = await accepted(http, deployment, call, { signal, errorOf, owner: request.owner });
     const bytes = await readBody(deployment, answer, ERROR_LIMIT);
     const tokens = bytes === null ? null : count(object(parseJson(bytes))[member]);
     if (tokens === null) throw garbled(deployment, 'it is no count of tokens');

@@ -54,7 +54,11 @@ export function createHttpProvider(http: HttpClient, protocol: Protocol): Native
       if (dialect === null) throw new TypeError(`${protocol.name} was sent a call it has no endpoint for.`);
       const call = await protocol.prepare(configured, request);
       const deployment = call.credentials === undefined ? configured : knowing(configured, call.credentials);
-      const answer = await accepted(http, deployment, call, { signal, errorOf: dialect.errorOf });
+      const answer = await accepted(http, deployment, call, {
+        signal,
+        errorOf: dialect.errorOf,
+        owner: request.owner,
+      });
       const about: Answered = { deployment, request, answer, dialect };
       if (request.stream && !comesWhole(about)) return await streamed(about, protocol);
       return request.endpoint.answers.member === null ? await unread(about) : await whole(about);

@@ -20,7 +20,7 @@ export function passOver(
   http: HttpClient,
   where: (deployment: Deployment, path: PassThrough['path']) => Address,
 ): NonNullable<Provider['pass']> {
-  return async (deployment, { action, path, body }, signal) => {
+  return async (deployment, { action, path, body, owner }, signal) => {
     const { url, headers } = where(deployment, path);
     const { contentType, pieces } = await carried(body);
     signal.throwIfAborted();
@@ -30,7 +30,7 @@ export function passOver(
       headers: contentType === null ? headers : { ...headers, 'content-type': contentType },
       body: pieces,
     };
-    const answer = await accepted(http, deployment, call, { signal, errorOf });
+    const answer = await accepted(http, deployment, call, { signal, errorOf, owner });
     const bytes = await begun(inKnownWords(deployment, answer.body));
     return unreadExchange({ status: answer.status, headers: answer.headers }, bytes, undefined);
   };

@@ -1,4 +1,5 @@
 import { type ByteSink, type ByteStream, collect } from '../domain/bytes.ts';
+import type { ModelRequest } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
 import type { HttpClient, HttpMethod, UpstreamAnswer } from '../domain/http.ts';
 import type { Secret } from '../domain/secret.ts';
@@ -26,22 +27,28 @@ export async function accepted(
   http: HttpClient,
   deployment: Deployment,
   call: UpstreamCall,
-  { signal, errorOf }: { readonly signal: AbortSignal; readonly errorOf: NativeDialect['errorOf'] },
+  { signal, errorOf, owner }: Terms & { readonly errorOf: NativeDialect['errorOf'] },
 ): Promise<UpstreamAnswer> {
-  const answer = await sent(http, deployment, call, signal);
+  const answer = await sent(http, deployment, call, { signal, owner });
   if (answer.status >= 200 && answer.status <= 299) return answer;
   const { status, headers } = answer;
   throw refusal(deployment, { status, headers, body: await readBody(deployment, answer, ERROR_LIMIT) }, errorOf);
+}
+
+/** When a call ends, and by whose share of the connections it is sent. */
+interface Terms {
+  readonly signal: AbortSignal;
+  readonly owner: ModelRequest['owner'];
 }
 
 async function sent(
   http: HttpClient,
   deployment: Deployment,
   { method = 'POST', url, headers, body }: UpstreamCall,
-  signal: AbortSignal,
+  { signal, owner = '' }: Terms,
 ): Promise<UpstreamAnswer> {
   const { timeoutSeconds, addressByCaller = false } = deployment;
-  const options = { signal, headersTimeoutMs: timeoutSeconds * 1000, chosenByCaller: addressByCaller };
+  const options = { signal, headersTimeoutMs: timeoutSeconds * 1000, owner, chosenByCaller: addressByCaller };
   try {
     const answer =
       body instanceof Uint8Array

@@ -3,7 +3,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { AddressRefused } from '../domain/http.ts';
 import { type Address, parseRange, plain, type Range } from './client-network.ts';
-import type { Peer } from './http-connection.ts';
+import type { Peer } from './http-address.ts';
 
 /** Resolves a host name to all its addresses; `dns.lookup` in production. */
 type Resolve = (

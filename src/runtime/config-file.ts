@@ -12,6 +12,7 @@ import { proxyFault } from './client-network.ts';
 import { type Path, resolveReferences } from './config-references.ts';
 import { withIds } from './deployment-ids.ts';
 import { addressFault, modelEntry, toDeployment } from './deployment-settings.ts';
+import { UPSTREAM_SECTION, type UpstreamSection } from './upstream-section.ts';
 
 /** One thing wrong with the configuration, and where. */
 export interface ConfigFault {
@@ -84,7 +85,7 @@ const generalSettings = z.looseObject({
   database_url: z.string().optional(),
   max_request_size_mb: z.number().positive().optional(),
   stream_heartbeat_seconds: z.number().min(0).max(MOST_HEARTBEAT_SECONDS).optional(),
-  upstream_silence_seconds: z.number().positive().max(MOST_WAIT_SECONDS).optional(),
+  ...UPSTREAM_SECTION,
   max_file_size_mb: z.number().positive().optional(),
   max_batch_file_size_mb: z.number().positive().optional(),
   store_prompts_in_spend_logs: z.boolean().optional(),
@@ -155,7 +156,7 @@ export interface FileSettings {
   readonly databaseUrl: string | null;
   readonly maxRequestBytes: number | null;
   readonly streamHeartbeatSeconds: number | null;
-  readonly upstreamSilenceSeconds: number | null;
+  readonly upstream: UpstreamSection;
   readonly fileLimits: FileLimits;
   readonly catalogDailyLimit: number | null;
   readonly trustedProxies: readonly string[] | null;
@@ -183,7 +184,6 @@ export interface FileSettings {
 }
 
 const MEGABYTE = 1024 * 1024;
-
 const megabytes = (count: number | undefined): number | null =>
   count === undefined ? null : Math.floor(count * MEGABYTE);
 
@@ -245,7 +245,7 @@ export function readConfigFile(file: string, env: NodeJS.ProcessEnv): FileSettin
     databaseUrl: general?.database_url ?? null,
     maxRequestBytes: megabytes(general?.max_request_size_mb),
     streamHeartbeatSeconds: general?.stream_heartbeat_seconds ?? null,
-    upstreamSilenceSeconds: general?.upstream_silence_seconds ?? null,
+    upstream: general ?? {},
     fileLimits: { file: megabytes(general?.max_file_size_mb), batchFile: megabytes(general?.max_batch_file_size_mb) },
     catalogDailyLimit: general?.catalog_daily_limit ?? null,
     retentionDays: retentionIn(general?.tracing?.store),

@@ -1,45 +1,78 @@
 import type { ByteSink, ByteStream } from '../domain/bytes.ts';
-import type { UpstreamAnswer } from '../domain/http.ts';
-import { failureOf } from './http-faults.ts';
+import { ReaderStalled, type UpstreamAnswer } from '../domain/http.ts';
+import { ConnectionEnded, failureOf } from './http-faults.ts';
+import type { Watch, Watched } from './http-watch.ts';
 
 /** Body bytes taken before anybody reads them; then the upstream is paused. */
 const EARLY_BYTES = 64 * 1024;
 
-/** The connection under a call, as long as the call lasts. */
+/** Where a call is: in the queue, or on a connection. */
 export interface Carrier {
+  /** Whether the call still waits for a connection. */
+  readonly queued: boolean;
   pause(): void;
   resume(): void;
-  /** Gives the call up, and the connection with it. */
+  /** Ends the carrying, and the connection with it. The call is not told. */
   abort(): void;
 }
 
-/** One call: takes what its connection pushes, and is the byte stream of the answer's body. */
-export class Call implements ByteStream {
+/** The promise of a call's answer. */
+export interface Settle {
+  resolve(answer: UpstreamAnswer): void;
+  reject(error: unknown): void;
+}
+
+/** Time limits of a call, in ms. */
+export interface CallLimits {
+  /** From the start of the call to the head of its answer. */
+  readonly headMs: number;
+  /** Between two reads of the body. */
+  readonly silenceMs: number;
+  /** Longest pause of the reader. */
+  readonly stallMs: number;
+}
+
+/**
+ * One call: takes what its carrier pushes, and is the byte stream of the answer's body. Settles exactly once, whatever
+ * its carrier, its reader and its signal do, and always has a deadline while it holds or waits for a connection.
+ */
+export class Call implements ByteStream, Watched {
+  deadlineMs: number;
   readonly #signal: AbortSignal;
-  readonly #resolve: (answer: UpstreamAnswer) => void;
-  readonly #reject: (error: unknown) => void;
+  readonly #watch: Watch;
+  readonly #limits: CallLimits;
+  readonly #settle: Settle;
   readonly #onAbort = (): void => this.#aborted();
   #carrier: Carrier | null = null;
   #headCame = false;
-  /** Nothing more is told to the sink. */
+  /** The sink gets nothing more. */
   #over = false;
   #sink: ByteSink | null = null;
   #early: Uint8Array[] = [];
   #earlyBytes = 0;
-  /** How the body ended, while nobody reads or the reader is paused. */
+  /** How the body ended, until the reader has it. */
   #ended: { readonly error: Error | null } | null = null;
+  /** The reader asked for a pause. */
   #paused = false;
+  /** The carrier is paused. */
+  #held = false;
 
-  constructor(signal: AbortSignal, resolve: (answer: UpstreamAnswer) => void, reject: (error: unknown) => void) {
-    this.#signal = signal;
-    this.#resolve = resolve;
-    this.#reject = reject;
-    signal.addEventListener('abort', this.#onAbort, { once: true });
+  constructor(
+    about: { readonly signal: AbortSignal; readonly watch: Watch; readonly limits: CallLimits },
+    settle: Settle,
+  ) {
+    this.#signal = about.signal;
+    this.#watch = about.watch;
+    this.#limits = about.limits;
+    this.#settle = settle;
+    this.deadlineMs = this.#watch.now() + this.#limits.headMs;
+    this.#watch.add(this);
+    this.#signal.addEventListener('abort', this.#onAbort, { once: true });
   }
 
-  /** Nobody waits for it any more. */
+  /** Settled, or its end is known and waits for the reader: no carrier is needed any more. */
   get over(): boolean {
-    return this.#over;
+    return this.#over || this.#ended !== null;
   }
 
   carriedBy(carrier: Carrier): void {
@@ -47,35 +80,48 @@ export class Call implements ByteStream {
   }
 
   head(status: number, headers: Readonly<Record<string, string>>): void {
-    if (this.#over) return;
+    if (this.over || this.#headCame) return;
     this.#headCame = true;
-    this.#resolve({ status, headers, body: this });
+    this.deadlineMs = this.#watch.now() + this.#limits.silenceMs;
+    this.#settle.resolve({ status, headers, body: this });
   }
 
   /** Takes bytes that stay as they are. */
   body(chunk: Uint8Array): void {
-    if (this.#over) return;
+    if (this.over) return;
+    if (!this.#held) this.deadlineMs = this.#watch.now() + this.#limits.silenceMs;
     if (this.#sink !== null && !this.#paused) {
-      if (this.#sink.chunk(chunk)) return;
+      if (this.#give(this.#sink, chunk)) return;
       this.#paused = true;
-      this.#carrier?.pause();
+      this.#hold();
       return;
     }
     this.#early.push(chunk);
     this.#earlyBytes += chunk.length;
-    if (this.#earlyBytes > EARLY_BYTES) this.#carrier?.pause();
+    if (this.#earlyBytes > EARLY_BYTES) this.#hold();
   }
 
+  /** The answer is complete. */
   ended(): void {
     this.#end(null);
   }
 
   failed(error: Error): void {
-    if (this.#over) return;
-    const failure = failureOf(error, this.#headCame);
+    if (this.over) return;
+    const failure = error instanceof ReaderStalled ? error : failureOf(error, this.#headCame);
     if (this.#headCame) return this.#end(failure);
     this.#finish();
-    this.#reject(failure);
+    this.#settle.reject(failure);
+  }
+
+  /** Ends the call at its deadline. */
+  expired(): void {
+    const stage = this.#headCame ? 'BODY_TIMEOUT' : this.#carrier?.queued === true ? 'QUEUE_TIMEOUT' : 'HEAD_TIMEOUT';
+    this.#release();
+    if (!this.#held) return this.failed(new ConnectionEnded(stage));
+    this.#early = [];
+    this.#paused = false;
+    this.failed(new ReaderStalled());
   }
 
   pipe(sink: ByteSink): void {
@@ -86,21 +132,50 @@ export class Call implements ByteStream {
   resume(): void {
     if (!this.#paused) return;
     this.#paused = false;
+    if (this.#held) this.deadlineMs = this.#watch.now() + this.#limits.stallMs;
     this.#deliver();
   }
 
   cancel(): void {
     if (this.#over) return;
-    const carrier = this.#carrier;
+    this.#release();
     this.#finish();
+  }
+
+  /** Hands one chunk to the reader. A reader that throws fails its own call, not the process. */
+  #give(sink: ByteSink, chunk: Uint8Array): boolean {
+    try {
+      return sink.chunk(chunk);
+    } catch (error) {
+      if (this.#over) return true;
+      this.#release();
+      this.#finish();
+      sink.fail(error instanceof Error ? error : new TypeError('A reader failed.', { cause: error }));
+      return true;
+    }
+  }
+
+  #hold(): void {
+    if (this.#held || this.over) return;
+    this.#held = true;
+    this.deadlineMs = this.#watch.now() + this.#limits.stallMs;
+    this.#carrier?.pause();
+  }
+
+  /** Gives the carrier up before the answer was complete. */
+  #release(): void {
+    const carrier = this.#carrier;
+    this.#carrier = null;
+    this.#watch.remove(this);
     carrier?.abort();
   }
 
   #end(error: Error | null): void {
-    if (this.#over || this.#ended !== null) return;
+    if (this.over) return;
     this.#ended = { error };
-    // The connection is another call's from here on.
+    // The connection carries another call from here on.
     this.#carrier = null;
+    this.#watch.remove(this);
     this.#signal.removeEventListener('abort', this.#onAbort);
     this.#deliver();
   }
@@ -112,9 +187,9 @@ export class Call implements ByteStream {
     while (this.#early.length > 0) {
       if (this.#over || this.#paused) return;
       const chunk = this.#early.shift();
-      if (chunk && !sink.chunk(chunk)) {
+      if (chunk && !this.#give(sink, chunk)) {
         this.#paused = true;
-        this.#carrier?.pause();
+        this.#hold();
       }
     }
     if (this.#over) return;
@@ -127,36 +202,39 @@ export class Call implements ByteStream {
     }
     if (this.#paused) return;
     this.#earlyBytes = 0;
+    if (!this.#held) return;
+    this.#held = false;
+    this.deadlineMs = this.#watch.now() + this.#limits.silenceMs;
     this.#carrier?.resume();
   }
 
   #aborted(): void {
-    if (this.#over || this.#ended !== null) return;
-    const carrier = this.#carrier;
+    if (this.over) return;
     const reason: unknown = this.#signal.reason;
+    this.#release();
     if (this.#headCame) {
       this.#early = [];
       this.#paused = false;
-      this.#end(reason instanceof Error ? reason : new GivenUp());
+      this.#end(reason instanceof Error ? reason : new CallAborted());
     } else {
       this.#finish();
-      this.#reject(reason);
+      this.#settle.reject(reason);
     }
-    carrier?.abort();
   }
 
   #finish(): void {
     this.#over = true;
     this.#early = [];
     this.#carrier = null;
+    this.#watch.remove(this);
     this.#signal.removeEventListener('abort', this.#onAbort);
   }
 }
 
-/** We, not the upstream, ended a call. */
-class GivenUp extends Error {
+/** The signal of a call fired with a reason that is no error. */
+class CallAborted extends Error {
   constructor() {
-    super('The call was given up.');
-    this.name = 'GivenUp';
+    super('The call was aborted.');
+    this.name = 'CallAborted';
   }
 }

@@ -12,6 +12,7 @@ export class ConnectionEnded extends Error {
 }
 
 const ENDS = {
+  QUEUE_TIMEOUT: 'timeout',
   CONNECT_TIMEOUT: 'timeout',
   HEAD_TIMEOUT: 'timeout',
   BODY_TIMEOUT: 'timeout',

@@ -78,6 +78,23 @@ function nameOf(raw: string): string {
 }
 
 /**
+ * Headers that another parser has read, in the form of this one. Throws MalformedResponse for what this one refuses and
+ * others take: a coding besides `chunked`, folded lines.
+ */
+export function headersOf(received: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [name, value = ''] of Object.entries(received)) {
+    const latin1 = typeof value === 'string' ? value : value.join(', ');
+    if (FORBIDDEN.test(latin1) || latin1.includes('\n')) throw new MalformedResponse('HEAD_CHARACTER');
+    if (name === 'transfer-encoding' && latin1.toLowerCase() !== 'chunked')
+      throw new MalformedResponse('TRANSFER_ENCODING');
+    if (HOP_BY_HOP.has(name)) continue;
+    headers[name] = NOT_ASCII.test(latin1) ? Buffer.from(latin1, 'latin1').toString('utf8') : latin1;
+  }
+  return headers;
+}
+
+/**
  * Reads answers to POST requests off one connection, strictly: what two readers could understand differently (a
  * length beside chunks, two lengths, a bare line feed, a folded line, bytes nobody asked for) is an error, never a
  * guess. Hand it every byte in order; it throws MalformedResponse, and is of no use after that.

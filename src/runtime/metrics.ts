@@ -1,5 +1,6 @@
 import type { CatalogStatus, LookOutcome } from '../domain/catalog/catalog.ts';
 import type { Clock } from '../domain/clock.ts';
+import type { UpstreamConnections } from '../domain/http.ts';
 import type { ConnectionCounts, Metrics } from '../domain/metrics.ts';
 import type { SpanExport } from '../domain/traces/span-export.ts';
 
@@ -10,6 +11,7 @@ export interface MetricsOptions {
   /** Calls that wait for their commit, and such as are committed and wait to be unfolded. */
   readonly calls: { waiting(): number; backlog(): number };
   readonly connections: () => ConnectionCounts;
+  readonly upstreams: () => UpstreamConnections;
   readonly clock: Clock;
 }
 
@@ -28,7 +30,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   };
 }
 
-async function openRegistry({ catalog, spanExport, calls, connections, clock }: MetricsOptions) {
+async function openRegistry({ catalog, spanExport, calls, connections, upstreams, clock }: MetricsOptions) {
   const { collectDefaultMetrics, Counter, Gauge, Registry } = await import('prom-client');
   const registry = new Registry();
   const registers = [registry];
@@ -62,6 +64,24 @@ async function openRegistry({ catalog, spanExport, calls, connections, clock }: 
   });
   gauge('lensgate_catalog_entries', 'Entries of the catalog.', ({ count }) => count);
   gauge('lensgate_catalog_quarantined_prices', 'Prices that are kept out of the catalog.', ({ held }) => held);
+
+  gauge(
+    'lensgate_upstream_calls_waiting',
+    'Calls that wait for a connection to their upstream.',
+    () => upstreams().waiting,
+  );
+  gauge('lensgate_upstream_connections_limit', 'Most connections to one upstream.', () => upstreams().limit);
+  const upstreamConnections: InstanceType<typeof Gauge> = new Gauge({
+    name: 'lensgate_upstream_connections',
+    help: 'Connections to all upstreams: active ones carry a call or are being opened for one, idle ones are kept alive.',
+    labelNames: ['state'],
+    registers,
+    collect() {
+      const { active, idle } = upstreams();
+      upstreamConnections.set({ state: 'active' }, active);
+      upstreamConnections.set({ state: 'idle' }, idle);
+    },
+  });
 
   const looks = new Counter({
     name: 'lensgate_catalog_refreshes_total',

@@ -23,6 +23,7 @@ import { oddityOf } from './deployment-settings.ts';
 import { LOG_LEVELS, type LogLevel } from './log.ts';
 import { type OtlpExportSettings, readOtlpExport } from './otlp-export-settings.ts';
 import { type OtlpSettings, readOtlp } from './otlp-settings.ts';
+import { readUpstream, type UpstreamSettings } from './upstream-settings.ts';
 
 /** Everything the process is told, read once and checked whole. */
 export interface Settings {
@@ -48,8 +49,8 @@ export interface Settings {
   readonly maxConnections: number;
   /** How long a streamed answer may be silent before it is sent a sign of life; 0 sends none. */
   readonly streamHeartbeatSeconds: number;
-  /** How long an upstream may be silent within an answer before it counts as gone. */
-  readonly upstreamSilenceSeconds: number;
+  /** How upstreams are called. */
+  readonly upstream: UpstreamSettings;
   /** Most bytes of one file in a request. */
   readonly fileLimits: FileLimits;
   /** Keeps prompts and answers on the gateway's own spans. */
@@ -101,7 +102,6 @@ const PUBLIC_KEYS = new Set(['sk-1234', 'sk-12345', 'sk-123', 'sk-test', 'sk-my-
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1']);
 const DEFAULT_MAX_REQUEST_BYTES = 32 * 1024 * 1024;
 const DEFAULT_HEARTBEAT_SECONDS = 15;
-const DEFAULT_SILENCE_SECONDS = 300;
 const DEFAULT_DAILY_LIMIT = 1_000;
 const DEFAULT_MAX_CONNECTIONS = 10_000;
 const DEFAULT_RETENTION_DAYS = 14;
@@ -115,7 +115,7 @@ const SILENT_FILE: FileSettings = {
   databaseUrl: null,
   maxRequestBytes: null,
   streamHeartbeatSeconds: null,
-  upstreamSilenceSeconds: null,
+  upstream: {},
   fileLimits: { file: null, batchFile: null },
   catalogDailyLimit: null,
   retentionDays: null,
@@ -216,6 +216,7 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, sm
     warnings.push('Every address is trusted as a proxy: anyone can invent the address that free calls are counted by.');
   warnings.push(...file.deployments.map((one) => oddityOf(one, env)).filter((oddity) => oddity !== null));
   const otlp = readOtlp(env, (fault) => faults.push(fault));
+  const upstream = readUpstream(env, file.upstream, (fault) => faults.push(fault));
   const otlpExport = readOtlpExport(env, file.otlpExport, (fault) => faults.push(fault));
   const clickHouse = readClickHouse(env, file.traceStore, {
     fault: (fault) => faults.push(fault),
@@ -245,8 +246,8 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, sm
     demoModel: file.demoModel ?? true,
     maxRequestBytes: file.maxRequestBytes ?? DEFAULT_MAX_REQUEST_BYTES,
     streamHeartbeatSeconds: file.streamHeartbeatSeconds ?? DEFAULT_HEARTBEAT_SECONDS,
-    upstreamSilenceSeconds: file.upstreamSilenceSeconds ?? DEFAULT_SILENCE_SECONDS,
     maxConnections,
+    upstream,
     fileLimits: file.fileLimits,
     capturePrompts: file.capturePrompts ?? false,
     alwaysStreamUsage: file.alwaysStreamUsage ?? false,

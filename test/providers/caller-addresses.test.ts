@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { collect } from '../../src/domain/bytes.ts';
 import type { HttpClient } from '../../src/domain/http.ts';
 import { createCallerAddresses } from '../../src/runtime/caller-addresses.ts';
-import { createHttpClient } from '../../src/runtime/http-client.ts';
+import { createHttpClient, type HttpClientOptions } from '../../src/runtime/http-client.ts';
+import { openUndiciClient } from '../../src/runtime/http-undici.ts';
 
 /** In place of public addresses, which no test calls: the setting allows this one, and the rest of loopback is private. */
 const PUBLIC = '127.0.0.2';
@@ -28,8 +29,19 @@ afterAll(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
+type OpenClient = (options: HttpClientOptions) => HttpClient | Promise<HttpClient>;
+
+const CLIENTS = [
+  { client: 'native', open: createHttpClient },
+  { client: 'undici', open: openUndiciClient },
+] as const satisfies readonly { client: string; open: OpenClient }[];
+
 /** A client whose names resolve as `found` says, one list for each lookup. */
-async function withClient(found: readonly string[][], use: (http: HttpClient) => Promise<void>): Promise<void> {
+async function withClient(
+  open: OpenClient,
+  found: readonly string[][],
+  use: (http: HttpClient) => Promise<void>,
+): Promise<void> {
   reached = [];
   let lookups = 0;
   const callerAddresses = createCallerAddresses([PUBLIC], (_hostname, _options, callback) => {
@@ -40,7 +52,7 @@ async function withClient(found: readonly string[][], use: (http: HttpClient) =>
       addresses.map((address) => ({ address, family: 4 })),
     );
   });
-  const http = createHttpClient({ callerAddresses });
+  const http = await open({ callerAddresses });
   try {
     await use(http);
   } finally {
@@ -64,9 +76,9 @@ async function called(http: HttpClient, host: string, chosenByCaller = true, met
 
 const REFUSED = 'AddressRefused: The upstream could not be called: its address is refused.';
 
-describe('calls to an address chosen by a caller', () => {
+describe.each(CLIENTS)('calls to an address chosen by a caller ($client)', ({ open }) => {
   it('are checked against the address connected to, so a name cannot change its meaning', async () => {
-    await withClient([[PUBLIC], [PRIVATE]], async (http) => {
+    await withClient(open, [[PUBLIC], [PRIVATE]], async (http) => {
       expect(await called(http, 'rebinding.example')).toBe('ok');
       // The kept-alive connection goes on to the checked address.
       expect(await called(http, 'rebinding.example')).toBe('ok');
@@ -80,7 +92,7 @@ describe('calls to an address chosen by a caller', () => {
   });
 
   it.each(['post', 'send'] as const)('never use a connection that was not checked (%s)', async (method) => {
-    await withClient([], async (http) => {
+    await withClient(open, [], async (http) => {
       expect(await called(http, PRIVATE, false, method)).toBe('ok');
       expect(await called(http, PRIVATE, true, method)).toBe(REFUSED);
       expect(await called(http, PRIVATE, false, method)).toBe('ok');
@@ -89,7 +101,7 @@ describe('calls to an address chosen by a caller', () => {
   });
 
   it('get one text whether the name is unknown, private or an address', async () => {
-    await withClient([[], [PRIVATE], ['169.254.169.254']], async (http) => {
+    await withClient(open, [[], [PRIVATE], ['169.254.169.254']], async (http) => {
       for (const host of ['unknown.example', 'internal.example', 'metadata.example', PRIVATE, '[::1]', '0x7f000001'])
         expect([host, await called(http, host)]).toEqual([host, REFUSED]);
       expect(reached).toEqual([]);
@@ -97,13 +109,14 @@ describe('calls to an address chosen by a caller', () => {
   });
 
   it('are refused by a client that has no rule for them', async () => {
-    const http = createHttpClient();
+    const http = await open({});
     expect(await called(http, PRIVATE)).toBe(REFUSED);
     await http.close();
   });
 
   it('keep being judged after more hosts than are remembered', async () => {
     await withClient(
+      open,
       Array.from({ length: 300 }, () => [PUBLIC]),
       async (http) => {
         for (let nth = 0; nth < 120; nth += 1) {

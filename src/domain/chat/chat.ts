@@ -80,6 +80,8 @@ export interface ModelRequest {
   readonly deploymentId?: string;
   /** Present for answers that their callers may come back to. */
   readonly followUp?: FollowUp;
+  /** Hash of the caller's key: connections to an upstream are shared fairly by it. Absent for calls of the process itself. */
+  readonly owner?: string;
 }
 
 /** How an answer that its caller may come back to is named, and where it stays. */

@@ -28,4 +28,5 @@ export interface PassThrough {
   readonly body: PassBody;
   readonly callId: ModelRequest['callId'];
   readonly parent: ModelRequest['parent'];
+  readonly owner?: ModelRequest['owner'];
 }

@@ -23,7 +23,7 @@ function settingsOf(name: string, seconds: number | null): Settings {
 const heartbeat = (seconds: number | null): number =>
   settingsOf('stream_heartbeat_seconds', seconds).streamHeartbeatSeconds;
 const silence = (seconds: number | null): number =>
-  settingsOf('upstream_silence_seconds', seconds).upstreamSilenceSeconds;
+  settingsOf('upstream_silence_seconds', seconds).upstream.silenceSeconds;
 
 it('a stream is sent a sign of life after 15 seconds, or as the file says', () => {
   expect([null, 0, 0.5, 60].map(heartbeat)).toEqual([15, 0, 0.5, 60]);

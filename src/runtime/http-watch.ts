@@ -1,0 +1,63 @@
+/** How often deadlines are checked: one timer for all calls and connections costs less than one for each. */
+const CHECK_MS = 250;
+
+/** Time as the HTTP client sees it; a test brings its own. */
+export interface TimeSource {
+  /** Milliseconds on a clock that never goes back. */
+  now(): number;
+  /** Runs something again and again until the returned function is called. */
+  every(milliseconds: number, run: () => void): () => void;
+}
+
+const SYSTEM_TIME: TimeSource = {
+  now: () => performance.now(),
+  every(milliseconds, run) {
+    const timer = setInterval(run, milliseconds).unref();
+    return () => clearInterval(timer);
+  },
+};
+
+/** Something with a deadline. */
+export interface Watched {
+  /** On the clock of the watch; Infinity for none. */
+  readonly deadlineMs: number;
+  /** The deadline has passed. Must remove itself or set a later deadline. */
+  expired(): void;
+}
+
+/** Checks the deadlines of every call and connection of one client. */
+export class Watch {
+  readonly #time: TimeSource;
+  readonly #all = new Set<Watched>();
+  #stop: (() => void) | null = null;
+
+  constructor(time: TimeSource = SYSTEM_TIME) {
+    this.#time = time;
+  }
+
+  /** How many are watched. */
+  get size(): number {
+    return this.#all.size;
+  }
+
+  now(): number {
+    return this.#time.now();
+  }
+
+  add(watched: Watched): void {
+    this.#all.add(watched);
+    this.#stop ??= this.#time.every(CHECK_MS, () => this.#check());
+  }
+
+  remove(watched: Watched): void {
+    this.#all.delete(watched);
+  }
+
+  #check(): void {
+    const nowMs = this.#time.now();
+    for (const watched of this.#all) if (nowMs >= watched.deadlineMs) watched.expired();
+    if (this.#all.size > 0) return;
+    this.#stop?.();
+    this.#stop = null;
+  }
+}

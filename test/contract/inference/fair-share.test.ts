@@ -1,0 +1,126 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+
+const CHUNK = `data: {"id":"c","choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}]}\n\n`;
+const WHOLE = { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [] };
+const PATH = '/v1/chat/completions';
+const MESSAGES = [{ role: 'user', content: 'x' }];
+
+let upstream: FaultServer;
+beforeAll(async () => {
+  upstream = await startFaultServer();
+});
+afterAll(() => upstream.stop());
+
+async function start(general: object = {}): Promise<TestApp> {
+  const params = { model: 'openai/m', api_base: `${upstream.url}/v1`, api_key: 'sk-upstream' };
+  return await startApp({
+    config: { general_settings: general, model_list: [{ model_name: 'm', litellm_params: params }] },
+  });
+}
+
+async function keyOf(app: TestApp): Promise<string> {
+  return ((await (await app.call('POST', '/key/generate', {})).json()) as { key: string }).key;
+}
+
+async function metric(app: TestApp, name: string): Promise<number> {
+  const text = await (await fetch(`${app.url}/metrics`)).text();
+  return Number(
+    text
+      .split('\n')
+      .find((line) => line.startsWith(`${name} `))
+      ?.split(' ')
+      .at(-1),
+  );
+}
+
+/** Opens a stream and reads none of it. */
+function unread(app: TestApp, key: string): Socket {
+  const { port } = new URL(app.url);
+  const socket = connect(Number(port), '127.0.0.1');
+  socket.on('error', () => {});
+  const body = JSON.stringify({ model: 'm', messages: MESSAGES, stream: true });
+  socket.write(
+    `POST ${PATH} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+  );
+  return socket.pause();
+}
+
+/** Streams that never end, and answers at once to everything else. */
+function answerCalls(): void {
+  upstream.answer((response, _socket, { body }) => {
+    if (!body.includes('"stream":true'))
+      return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(WHOLE));
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(CHUNK);
+  });
+}
+
+const ACTIVE = 'lensgate_upstream_connections{state="active"}';
+
+it('260 unread streams of one key leave connections for another key, and its timeout counts while they wait', async () => {
+  const app = await start();
+  const [greedy, other, third] = [await keyOf(app), await keyOf(app), await keyOf(app)];
+  answerCalls();
+  const sockets = Array.from({ length: 260 }, () => unread(app, greedy));
+  try {
+    // Three quarters of 256.
+    await expect.poll(() => metric(app, ACTIVE), { timeout: 10_000 }).toBe(192);
+    expect(await metric(app, 'lensgate_upstream_calls_waiting')).toBe(68);
+    const headers = { authorization: `Bearer ${other}` };
+    const answered = await app.call('POST', PATH, { model: 'm', messages: MESSAGES, timeout: 5 }, headers);
+    expect([answered.status, await answered.json()]).toEqual([200, WHOLE]);
+
+    const late = { authorization: `Bearer ${greedy}` };
+    const refused = await app.call('POST', PATH, { model: 'm', messages: MESSAGES, timeout: 0.3 }, late);
+    expect([refused.status, await refused.json()]).toEqual([
+      408,
+      {
+        error: {
+          message: 'litellm.Timeout: Timeout: OpenAIException - The upstream did not answer in time (QUEUE_TIMEOUT).',
+          type: null,
+          param: null,
+          code: '408',
+        },
+      },
+    ]);
+
+    sockets.push(...Array.from({ length: 60 }, () => unread(app, other)));
+    await expect.poll(() => metric(app, 'lensgate_upstream_calls_waiting')).toBeGreaterThan(68);
+    const newcomer = { authorization: `Bearer ${third}` };
+    expect((await app.call('POST', PATH, { model: 'm', messages: MESSAGES, timeout: 5 }, newcomer)).status).toBe(200);
+  } finally {
+    for (const socket of sockets) socket.destroy();
+    await app.stop();
+  }
+});
+
+it('a client that takes nothing of its stream is cut, and its upstream connection with it', async () => {
+  const app = await start({ stalled_reader_seconds: 0.3, upstream_connections: 4 });
+  expect(await metric(app, 'lensgate_upstream_connections_limit')).toBe(4);
+  const key = await keyOf(app);
+  const event = `data: {"id":"c","choices":[{"index":0,"delta":{"content":"${'x'.repeat(16_000)}"},"finish_reason":null}]}\n\n`;
+  upstream.answer((response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const more = (): void => {
+      while (!response.destroyed && response.write(event));
+    };
+    response.on('drain', more);
+    more();
+  });
+  const socket = unread(app, key);
+  try {
+    await expect.poll(() => metric(app, ACTIVE)).toBe(1);
+    await upstream.abandoned();
+    await expect.poll(() => metric(app, ACTIVE)).toBe(0);
+    const closed = once(socket, 'close');
+    socket.resume();
+    await closed;
+  } finally {
+    socket.destroy();
+    await app.stop();
+  }
+});

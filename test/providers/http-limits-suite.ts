@@ -1,0 +1,204 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { ReaderStalled, type UpstreamAnswer } from '../../src/domain/http.ts';
+import type { HttpClientOptions, UpstreamClient } from '../../src/runtime/http-client.ts';
+import { type BareUpstream, faultOf, OK, post, read, startBareUpstream } from '../support/bare-upstream.ts';
+import type { OpenClient } from './http-client-suite.ts';
+
+const ENDLESS = 'HTTP/1.1 200 OK\r\nx: y\r\n\r\nbegin';
+
+/** Deadlines, shares and stalled readers: the same over every adapter of the port. */
+export function httpLimitsSuite(name: string, open: OpenClient): void {
+  describe(`${name}: limits`, () => {
+    let http: UpstreamClient | null = null;
+    let upstream: BareUpstream | null = null;
+
+    afterEach(async () => {
+      upstream?.stop();
+      await http?.close();
+    });
+
+    async function start(options: HttpClientOptions, answer: Parameters<typeof startBareUpstream>[0]) {
+      upstream = await startBareUpstream(answer);
+      http = await open(options);
+      return { http, origin: upstream.origin, upstream };
+    }
+
+    /** Calls that get a head and then hold their connection. */
+    async function hold(
+      client: UpstreamClient,
+      origin: string,
+      calls: number,
+      owner: string,
+    ): Promise<UpstreamAnswer[]> {
+      return await Promise.all(Array.from({ length: calls }, () => post(client, `${origin}/hold`, { owner })));
+    }
+
+    const holding: Parameters<typeof startBareUpstream>[0] = (socket) => socket.write(ENDLESS);
+
+    it('waiting for a connection counts towards the deadline of the head', async () => {
+      const client = await start({ connections: 1 }, holding);
+      const [held] = await hold(client.http, client.origin, 1, 'a');
+      const waiting = post(client.http, client.origin, { owner: 'b', headersTimeoutMs: 50 });
+      expect(client.http.connections()).toEqual({ active: 1, idle: 0, waiting: 1, limit: 1 });
+      await expect(waiting).rejects.toMatchObject({
+        fault: 'timeout',
+        message: 'The upstream did not answer in time (QUEUE_TIMEOUT).',
+      });
+      expect(client.http.connections()).toMatchObject({ active: 1, waiting: 0 });
+      held?.body.cancel();
+    });
+
+    it('an upstream that accepts and sends nothing times out', async () => {
+      const client = await start({}, () => {});
+      const silent = post(client.http, client.origin, { headersTimeoutMs: 50 });
+      await expect(silent).rejects.toMatchObject({
+        fault: 'timeout',
+        message: 'The upstream did not answer in time (HEAD_TIMEOUT).',
+      });
+      await expect.poll(() => client.http.connections()).toMatchObject({ active: 0, idle: 0 });
+    });
+
+    it('a body that falls silent times out', async () => {
+      const client = await start({ silenceLimitMs: 50 }, holding);
+      const [held] = await hold(client.http, client.origin, 1, 'a');
+      expect(await faultOf(read(held as UpstreamAnswer))).toBe('timeout');
+    });
+
+    it('a call aborted in the queue rejects at once and is never sent', async () => {
+      const client = await start({ connections: 1 }, (socket, _connection, call) =>
+        socket.write(call === 0 ? ENDLESS : OK),
+      );
+      const [held] = await hold(client.http, client.origin, 1, 'a');
+      const leaving = new AbortController();
+      const waiting = post(client.http, `${client.origin}/aborted`, { owner: 'b', signal: leaving.signal });
+      const reason = new Error('left');
+      leaving.abort(reason);
+      await expect(waiting).rejects.toBe(reason);
+      expect(client.http.connections().waiting).toBe(0);
+      held?.body.cancel();
+      const next = await startBareUpstream((socket) => socket.write(OK));
+      expect(await read(await post(client.http, next.origin))).toBe('ok');
+      next.stop();
+      expect(client.upstream.came.join('')).not.toContain('/aborted');
+    });
+
+    it('one owner leaves connections for others, whatever it holds and however many of its calls wait', async () => {
+      const client = await start({ connections: 8 }, (socket, connection) => {
+        const [path] = (client.upstream.came[connection] ?? '').split('POST ').slice(-1);
+        socket.write(path?.startsWith('/hold') === true ? ENDLESS : OK);
+      });
+      const many = Array.from({ length: 20 }, () => post(client.http, `${client.origin}/hold`, { owner: 'a' }));
+      const held = await Promise.all(many.slice(0, 6));
+      expect(client.http.connections()).toEqual({ active: 6, idle: 0, waiting: 14, limit: 8 });
+      expect(await read(await post(client.http, client.origin, { owner: 'b', headersTimeoutMs: 2_000 }))).toBe('ok');
+      for (const { body } of held) body.cancel();
+      for (const call of many.slice(6)) (await call).body.cancel();
+    });
+
+    it('a freed connection goes to the owner that holds the fewest', async () => {
+      const order: string[] = [];
+      const client = await start({ connections: 3, ownerFraction: 1 }, holding);
+      const [first, second, third] = await hold(client.http, client.origin, 3, 'a');
+      const calls = ['a', 'a', 'b', 'a', 'c'].map(async (owner) => {
+        const answer = await post(client.http, client.origin, { owner });
+        order.push(owner);
+        return answer;
+      });
+      first?.body.cancel();
+      await expect.poll(() => order).toEqual(['b']);
+      second?.body.cancel();
+      await expect.poll(() => order).toEqual(['b', 'c']);
+      third?.body.cancel();
+      (await calls[2])?.body.cancel();
+      (await calls[4])?.body.cancel();
+      await expect.poll(() => order).toEqual(['b', 'c', 'a', 'a', 'a']);
+      for (const call of calls) (await call).body.cancel();
+    });
+
+    it('a reader that stays paused is cut, and its connection with it', async () => {
+      const client = await start({ stallLimitMs: 100, silenceLimitMs: 60_000 }, holding);
+      const [held] = await hold(client.http, client.origin, 1, 'a');
+      const failure = await new Promise<Error | null>((resolve) => {
+        held?.body.pipe({ chunk: () => false, done: () => resolve(null), fail: resolve });
+      });
+      expect(failure).toBeInstanceOf(ReaderStalled);
+      await expect.poll(() => client.upstream.sockets[0]?.destroyed).toBe(true);
+      expect(client.http.connections()).toMatchObject({ active: 0, waiting: 0 });
+    });
+
+    it('an answer that nobody reads is cut as well', async () => {
+      const client = await start({ stallLimitMs: 100, silenceLimitMs: 60_000 }, (socket) => {
+        socket.write(ENDLESS);
+        socket.write(Buffer.alloc(4 * 1024 * 1024));
+      });
+      await hold(client.http, client.origin, 1, 'a');
+      await expect.poll(() => client.upstream.sockets[0]?.destroyed).toBe(true);
+    });
+
+    it('a paused reader stops its upstream, and a resumed one gets every byte', async () => {
+      const body = Buffer.alloc(8 * 1024 * 1024, 'abcdefghij');
+      const client = await start({}, (socket) => {
+        socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n`);
+        socket.write(body);
+      });
+      const answer = await post(client.http, client.origin);
+      let got = 0;
+      let sum = 0;
+      const ended = new Promise<void>((resolve, reject) => {
+        answer.body.pipe({
+          chunk(bytes) {
+            got += bytes.length;
+            sum = (sum + (bytes[0] ?? 0) + (bytes.at(-1) ?? 0)) % 65_536;
+            setImmediate(() => answer.body.resume());
+            return false;
+          },
+          done: resolve,
+          fail: reject,
+        });
+        expect(client.upstream.sockets[0]?.writableLength).toBeGreaterThan(0);
+      });
+      await ended;
+      expect(got).toBe(body.length);
+      expect(sum).toBeGreaterThan(0);
+    });
+
+    it('a reader that throws fails its own call only', async () => {
+      const client = await start({ connections: 1 }, (socket, connection) =>
+        socket.write(connection === 0 ? ENDLESS : OK),
+      );
+      const [held] = await hold(client.http, client.origin, 1, 'a');
+      const failure = await new Promise<Error | null>((resolve) => {
+        held?.body.pipe({
+          chunk() {
+            throw new Error('broken reader');
+          },
+          done: () => resolve(null),
+          fail: resolve,
+        });
+      });
+      expect(failure?.message).toBe('broken reader');
+      expect(await read(await post(client.http, client.origin))).toBe('ok');
+    });
+
+    it('sends a body in pieces with its length, and none without a body', async () => {
+      const client = await start({}, (socket) => socket.write(OK));
+      const options = { signal: new AbortController().signal, headersTimeoutMs: 5_000 };
+      const pieces = [Buffer.from('{'), Buffer.from('}')];
+      expect(await read(await client.http.send('POST', `${client.origin}/p`, { a: 'b' }, pieces, options))).toBe('ok');
+      const host = client.origin.slice('http://'.length);
+      expect(client.upstream.came[0]).toBe(
+        `POST /p HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\na: b\r\ncontent-length: 2\r\n\r\n{}`,
+      );
+    });
+
+    it('close lets calls in flight and in the queue end', async () => {
+      const client = await start({ connections: 1 }, (socket) => setImmediate(() => socket.write(OK)));
+      const calls = [1, 2, 3].map((owner) => post(client.http, client.origin, { owner: `${owner}` }).then(read));
+      const closing = client.http.close();
+      expect(await Promise.all(calls)).toEqual(['ok', 'ok', 'ok']);
+      await closing;
+      expect(client.http.connections()).toEqual({ active: 0, idle: 0, waiting: 0, limit: 1 });
+      await expect.poll(() => client.upstream.sockets.every(({ destroyed }) => destroyed)).toBe(true);
+    });
+  });
+}

@@ -1,0 +1,68 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { collect } from '../../src/domain/bytes.ts';
+import { type HttpClient, HttpFailure, type UpstreamAnswer } from '../../src/domain/http.ts';
+
+/** An answer with the body `ok`. */
+export const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
+export const NEVER = new AbortController().signal;
+const BODY = Buffer.from('{}');
+
+/** An upstream on bare sockets: what it is sent, connection by connection, and what it answers. */
+export interface BareUpstream {
+  readonly origin: string;
+  readonly sockets: readonly Socket[];
+  /** Everything that came, by connection. */
+  readonly came: readonly string[];
+  stop(): void;
+}
+
+/** Starts one. `answer` is called for each request whose body is `{}`. */
+export async function startBareUpstream(
+  answer: (socket: Socket, connection: number, call: number) => unknown,
+): Promise<BareUpstream> {
+  const sockets: Socket[] = [];
+  const came: string[] = [];
+  const server: Server = createServer((socket) => {
+    const connection = sockets.push(socket) - 1;
+    came[connection] = '';
+    let calls = 0;
+    socket.on('error', () => socket.destroy());
+    socket.on('data', (data) => {
+      came[connection] += data.toString('latin1');
+      if (!came[connection]?.endsWith('{}')) return;
+      void answer(socket, connection, calls);
+      calls += 1;
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    sockets,
+    came,
+    stop() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+/** Sends `{}`. */
+export const post = (
+  http: HttpClient,
+  url: string,
+  more: Partial<Parameters<HttpClient['post']>[3]> = {},
+  body = BODY,
+): Promise<UpstreamAnswer> =>
+  http.post(url, { 'content-type': 'application/json' }, body, { signal: NEVER, headersTimeoutMs: 20_000, ...more });
+
+/** The body of an answer as text. */
+export const read = async ({ body }: UpstreamAnswer): Promise<string> =>
+  Buffer.from((await collect(body, 1e9)) ?? []).toString();
+
+/** The fault a call fails with, or what else it fails with. */
+export const faultOf = (calling: Promise<unknown>): Promise<string> =>
+  calling.then(
+    () => 'none',
+    (error: unknown) => (error instanceof HttpFailure ? error.fault : String(error)),
+  );
