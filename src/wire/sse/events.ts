@@ -10,6 +10,8 @@ const SPACE = 0x20;
 const DATA_LINE = Buffer.from('data: ');
 const BLANK_LINE = Buffer.from('\n\n');
 
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+
 /** Collects chunks cut anywhere into runs of complete events. */
 export interface EventBuffer {
   /** The bytes of every event this chunk completes, from where the last run ended; null when it completes none. */
@@ -22,9 +24,10 @@ export interface EventBuffer {
 export function createEventBuffer(limit = EVENT_LIMIT): EventBuffer {
   let held: Buffer[] = [];
   let heldBytes = 0;
+  const lines = createLineEnds();
   return {
     add(chunk) {
-      const bytes = asBuffer(chunk);
+      const bytes = lines(asBuffer(chunk));
       // Joined only when an event may end here, so that a long event in many chunks is not copied each time.
       if (bytes.indexOf(LF) === -1) {
         heldBytes += bytes.length;
@@ -45,6 +48,38 @@ export function createEventBuffer(limit = EVENT_LIMIT): EventBuffer {
       heldBytes = 0;
       return rest;
     },
+  };
+}
+
+/**
+ * Leaves out a byte order mark at the beginning of a stream, and makes LF of every CR that ends a line alone. Bytes of a
+ * stream that has neither are returned as they are.
+ */
+function createLineEnds(): (bytes: Buffer) => Buffer {
+  /** The beginning of the stream while it may be a byte order mark; null afterwards. */
+  let start: Buffer | null = Buffer.alloc(0);
+  /** The last chunk ended in CR, which was taken for a line end: an LF after it belongs to that. */
+  let endedInCr = false;
+  return (chunk) => {
+    let bytes = chunk;
+    if (start !== null) {
+      if (start.length > 0) bytes = Buffer.concat([start, bytes]);
+      start = bytes.length < BYTE_ORDER_MARK.length && startsWith(BYTE_ORDER_MARK, bytes) ? bytes : null;
+      if (start !== null) return Buffer.alloc(0);
+      if (startsWith(bytes, BYTE_ORDER_MARK)) bytes = bytes.subarray(BYTE_ORDER_MARK.length);
+    }
+    if (endedInCr && bytes.length > 0) {
+      endedInCr = false;
+      if (bytes[0] === LF) bytes = bytes.subarray(1);
+    }
+    let copy: Buffer | null = null;
+    for (let cr = bytes.indexOf(CR); cr !== -1; cr = bytes.indexOf(CR, cr + 1)) {
+      if (bytes[cr + 1] === LF) continue;
+      copy ??= Buffer.from(bytes);
+      copy[cr] = LF;
+      if (cr === bytes.length - 1) endedInCr = true;
+    }
+    return copy ?? bytes;
   };
 }
 

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { createEventBuffer, dataOf, endOfEvent } from '../../../src/wire/sse/events.ts';
+
+const DATA = ['{"a":"ü"}', '{"b":2}', '[DONE]'];
+
+/** The data of every event of a stream that comes in these pieces, and how many were there before the last piece. */
+function read(pieces: readonly Buffer[]): { readonly data: readonly string[]; readonly early: number } {
+  const events = createEventBuffer();
+  const data: string[] = [];
+  let early = 0;
+  const take = (run: Buffer | null): void => {
+    for (let at = 0; run !== null && at < run.length;) {
+      const end = endOfEvent(run, at);
+      const found = dataOf(run.subarray(at, end));
+      if (found !== null) data.push(found.toString());
+      at = end;
+    }
+  };
+  for (const piece of pieces) {
+    early = data.length;
+    take(events.add(piece));
+  }
+  take(events.rest());
+  return { data, early };
+}
+
+describe.each([
+  ['LF', '\n'],
+  ['CR LF', '\r\n'],
+  ['CR', '\r'],
+])('events whose lines end in %s', (_name, end) => {
+  it.each(['', '\ufeff'])('are the same wherever the stream is cut, behind %j', (mark) => {
+    const stream = Buffer.from(`${mark}${DATA.map((data) => `data: ${data}${end}: hi${end}${end}`).join('')}`);
+    for (let first = 0; first <= stream.length; first += 1)
+      for (let second = first; second <= stream.length; second += 1) {
+        const pieces = [stream.subarray(0, first), stream.subarray(first, second), stream.subarray(second)];
+        expect(read(pieces).data).toEqual(DATA);
+      }
+    expect(read([...stream].map((byte) => Buffer.from([byte]))).data).toEqual(DATA);
+  });
+
+  it('are complete with the last byte of their blank line', () => {
+    const events = DATA.map((data) => Buffer.from(`data: ${data}${end}${end}`));
+    expect(read([...events, Buffer.from(':')])).toEqual({ data: DATA, early: DATA.length });
+  });
+});
+
+it('bytes of a stream with neither are not copied', () => {
+  const chunk = Buffer.from('data: 1\r\n\r\ndata: 2\n\n');
+  expect(createEventBuffer().add(chunk)?.buffer).toBe(chunk.buffer);
+});
