@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type HostileUpstream, ODD_ANSWERS, SHAPES, startHostileUpstream } from '../../support/hostile-upstream.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+
+let upstream: HostileUpstream;
+let app: TestApp;
+
+beforeAll(async () => {
+  upstream = await startHostileUpstream();
+  app = await startApp({
+    config: {
+      model_list: [
+        {
+          model_name: '*',
+          litellm_params: {
+            model: 'openai/*',
+            api_base: `${upstream.url}/v1`,
+            api_key: 'sk-upstream-secret',
+            timeout: 0.5,
+          },
+        },
+      ],
+      general_settings: { upstream_silence_seconds: 0.5, demo_model: false },
+    },
+  });
+});
+
+afterAll(async () => {
+  await app.stop();
+  await upstream.stop();
+});
+
+const MESSAGES = [{ role: 'user', content: 'x' }];
+/** Three ways to be asked for the same: as it comes, and translated. */
+const DIALECTS = {
+  '/v1/chat/completions': { messages: MESSAGES },
+  '/v1/messages': { messages: MESSAGES, max_tokens: 9 },
+  '/v1/responses': { input: 'x' },
+} as const;
+
+async function ask(path: string, body: object) {
+  const response = await fetch(`${app.url}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${app.adminKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(20_000),
+  });
+  return { status: response.status, text: await response.text(), type: response.headers.get('content-type') ?? '' };
+}
+
+/** The data of every event; throws for one that is no JSON. */
+const eventsOf = (text: string): readonly Record<string, unknown>[] =>
+  text
+    .split(/\r\n|\r|\n/)
+    .filter((line) => line.startsWith('data: ') && line !== 'data: [DONE]')
+    .map((line) => JSON.parse(line.slice(6)) as Record<string, unknown>);
+
+/** What a caller got: an answer that says `hello`, a failure in the words of the dialect, or what neither is. */
+function outcomeOf({ status, text, type }: Awaited<ReturnType<typeof ask>>, stream: boolean): string {
+  if (text.includes('sk-upstream-secret')) return 'the secret';
+  if (status !== 200) {
+    const { error } = JSON.parse(text) as { error?: { message?: unknown; type?: unknown } };
+    return typeof error?.message === 'string' && error.message !== '' ? 'failure' : `no failure: ${text}`;
+  }
+  if (!stream)
+    return JSON.stringify(JSON.parse(text)).includes('"hello"') ? 'answer' : `no answer: ${text.slice(0, 300)}`;
+  if (!type.startsWith('text/event-stream')) return `no stream: ${text.slice(0, 300)}`;
+  const events = eventsOf(text);
+  const last = events.at(-1) ?? {};
+  if ('error' in last || last['type'] === 'error' || last['type'] === 'response.failed') return 'failure';
+  const said = [...text.matchAll(/"(?:content|text|delta)":"(hel|lo)"/g)].map(([, piece]) => piece).join('');
+  return said.startsWith('hello') ? 'answer' : `no answer: ${text.slice(0, 300)}`;
+}
+
+const CASES = Object.entries(SHAPES).flatMap(([shape, { whole, stream }]) => [
+  ...(whole === null ? [] : [{ shape, stream: false, outcome: whole }]),
+  ...(stream === null ? [] : [{ shape, stream: true, outcome: stream }]),
+]);
+
+describe.each(Object.entries(DIALECTS))('an upstream asked through %s that answers with', (path, body) => {
+  it.each(CASES)(
+    '$shape (stream: $stream): $outcome, and the next call is answered',
+    async ({ shape, stream, outcome }) => {
+      const got = await ask(path, { ...body, model: shape, stream });
+      expect(outcomeOf(got, stream)).toBe(outcome);
+      const next = await ask(path, { ...body, model: 'honest', stream });
+      expect([next.status, next.text.includes('"honest"')]).toEqual([200, true]);
+    },
+  );
+
+  it.each(Object.keys(ODD_ANSWERS))('%s: an answer or a failure, and the next call is answered', async (model) => {
+    const got = await ask(path, { ...body, model });
+    const value = JSON.parse(got.text) as { error?: { message: string }; model?: string };
+    const said = value.error?.message ?? null;
+    expect([got.status === 200, typeof said]).toEqual([said === null, said === null ? 'object' : 'string']);
+    expect(got.text).not.toContain('sk-upstream-secret');
+    const next = await ask(path, { ...body, model: 'honest' });
+    expect([next.status, next.text.includes('"honest"')]).toEqual([200, true]);
+  });
+});
+
+it('are more than fifty-seven', () => {
+  expect(Object.keys(SHAPES).length + Object.keys(ODD_ANSWERS).length).toBeGreaterThan(57);
+});
