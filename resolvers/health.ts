@@ -3,22 +3,43 @@ import { anyone } from './access.ts';
 import { type CatalogHealth, catalogHealth } from './catalog-status.ts';
 import { operation } from './operation.ts';
 
-/** What a load balancer or an operator wants to know before sending traffic. */
+/** State of the process for load balancers and operators. */
 export interface Readiness {
   readonly catalog: CatalogHealth;
   /** Calls whose spend row and span are not committed yet. */
   readonly recordsWaiting: number;
 }
 
-/** Ready exactly when the process can serve: not draining, and the store answers. */
+/** Longest that the database may take to answer a readiness check, in ms. */
+const PING_MS = 2_000;
+
+/**
+ * Ready exactly when the process can serve: it is not draining, the database answers, and it takes writes. A readiness check
+ * after a failed write probes the database, so that the process becomes ready again without traffic.
+ */
 export const checkReadiness = operation({
   name: 'checkReadiness',
   access: anyone,
   async run({ platform }, _input: undefined): Promise<Readiness> {
+    const { stores } = platform;
     if (platform.draining()) throw new Unavailable('The process is shutting down.');
-    await platform.stores.ping().catch((cause: unknown) => {
+    await within(PING_MS, stores.ping()).catch((cause: unknown) => {
       throw new Unavailable('The database does not answer.', 2, { cause });
+    });
+    await stores.writable().catch((cause: unknown) => {
+      throw new Unavailable('The database takes no writes.', 2, { cause });
     });
     return { catalog: catalogHealth(platform), recordsWaiting: platform.recordsWaiting() };
   },
 });
+
+/** Rejects when `ending` does not settle in time. */
+async function within(ms: number, ending: Promise<void>): Promise<void> {
+  const late = Promise.withResolvers<void>();
+  const alarm = setTimeout(() => late.reject(new Error(`No answer within ${ms} ms.`)), ms);
+  try {
+    await Promise.race([ending, late.promise]);
+  } finally {
+    clearTimeout(alarm);
+  }
+}

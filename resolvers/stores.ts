@@ -17,4 +17,6 @@ export interface Stores {
   readonly upstreamObjects: UpstreamObjectStore;
   /** Resolves when the database answers; rejects when it does not. */
   ping(): Promise<void>;
+  /** Resolves while the database takes writes; rejects within a second otherwise. */
+  writable(): Promise<void>;
 }

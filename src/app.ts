@@ -90,6 +90,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     databaseUrl: settings.databaseUrl,
     dataDir: settings.dataDir,
     sqliteDriver: settings.sqliteDriver,
+    lockTimeoutMs: settings.lockTimeoutMs,
     traces: settings.clickHouse,
     log,
   });
@@ -205,6 +206,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
       calls: { waiting: records.waiting, backlog: stores.calls.backlog },
       connections: connections.counts,
       upstreams: () => http.connections(),
+      failedWrites: stores.failedWrites,
       clock: systemClock,
     }),
     bus,

@@ -15,8 +15,11 @@ const AWAY = new Set([
   'SQLITE_LOCKED',
   'SQLITE_READONLY',
 ]);
-/** SQLSTATE classes: connection, transaction rollback (deadlock), resources, lock not available, shutdown, I/O. */
-const AWAY_SQLSTATE = /^(?:08|40|53|55P03|57P|58)/;
+/**
+ * SQLSTATE classes: connection, read-only transaction (a standby), transaction rollback (deadlock), resources, lock not
+ * available, shutdown, I/O.
+ */
+const AWAY_SQLSTATE = /^(?:08|25006|40|53|55P03|57P|58)/;
 /** Failures that come without a code of their own. */
 const AWAY_MESSAGE =
   /database is locked|database or disk is full|Connection terminated|is not queryable|timeout exceeded when trying to connect/;
@@ -27,6 +30,12 @@ function isAway(error: unknown): boolean {
   if (AWAY_MESSAGE.test(error.message)) return true;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   return AWAY.has(code) || (code.length === 5 && AWAY_SQLSTATE.test(code)) || isAway(error.cause);
+}
+
+/** Whether a statement of PostgreSQL gave up waiting for a lock. */
+export function isLockTimeout(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return ('code' in error && error.code === '55P03') || isLockTimeout(error.cause);
 }
 
 /** Whether the database refused a row because one with its key is stored. */

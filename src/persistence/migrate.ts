@@ -4,12 +4,15 @@ import { fileURLToPath } from 'node:url';
 import type { MigrationsOptions } from '@mikro-orm/core';
 import { sql } from 'kysely';
 import type { Database, SqlFlavour } from './database.ts';
+import { isLockTimeout } from './faults.ts';
 
 /** A migration as it is written, and as it is in a bundle. */
 const FILE = /^(Migration.*)\.(?:ts|js)$/;
 const LEDGER = 'schema_migration';
 /** Processes that start together on an empty database trip over each other at most this often. */
 const ATTEMPTS = 8;
+/** How long a migration waits for locks, such as those of another process that migrates now. */
+const LOCKED_MS = 600_000;
 
 function folderOf(flavour: SqlFlavour): string {
   return fileURLToPath(new URL(`./migrations/${flavour}/`, import.meta.url));
@@ -49,16 +52,19 @@ async function pending({ orm, flavour }: Database): Promise<readonly string[]> {
 /**
  * Applies what is pending, all or nothing. The migrator is loaded only when something is pending: an
  * ordinary start does not pay for it. When another process applies the same migrations at this moment ours
- * fail on tables that exist by then, so what is pending is looked at afresh before it counts as a failure.
+ * fail on tables that exist by then, so what is pending is looked at afresh before it counts as a failure. A lock timeout
+ * is no failure: another process may migrate for longer than a write waits for a lock.
  */
 export async function migrate(database: Database): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
+  const endMs = performance.now() + LOCKED_MS;
+  for (let attempt = 1; ;) {
     if ((await pending(database)).length === 0) return;
     try {
       const { Migrator } = await import('@mikro-orm/migrations');
       await new Migrator(database.orm.em).up();
     } catch (error) {
-      if (attempt === ATTEMPTS) throw error;
+      if (!isLockTimeout(error) || performance.now() > endMs) attempt += 1;
+      if (attempt > ATTEMPTS) throw error;
       await wait(Math.random() * 50 * attempt);
     }
   }

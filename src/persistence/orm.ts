@@ -1,9 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { MikroORM, SqliteDriver, type AbstractSqlDriver, type SqlEntityManager, type SqlOptions } from '@mikro-orm/sql';
-import { sql } from 'kysely';
+import { CompiledQuery, type DatabaseConnection, sql } from 'kysely';
 import { locateDatabase } from './database-url.ts';
-import type { Database, Orm } from './database.ts';
+import type { Database, Orm, SqlFlavour } from './database.ts';
 import { sqliteDialect } from './dialect.ts';
 import { reaching } from './faults.ts';
 import { createInFlight } from './in-flight.ts';
@@ -23,13 +23,17 @@ import { createSpendStore } from './stores/spend.ts';
 import { createTraceStore } from './stores/traces.ts';
 import { createUpstreamObjectStore } from './stores/upstream-objects.ts';
 import { ENTITIES } from './tables.ts';
+import { createWriteHealth } from './write-health.ts';
+import { probeWrites } from './write-probe.ts';
 
 /** How long a PostgreSQL connection may take to come about, and how many there are. */
 const POSTGRES_CONNECT_MS = 5_000;
+/** How long a write waits for a lock of another connection, where the options name no other time. */
+const LOCK_TIMEOUT_MS = 5_000;
 const POSTGRES_POOL = { min: 0, max: 10 };
 
 /** What it takes to open a database, without anything of what is in it. */
-type DatabaseOptions = Pick<StoresOptions, 'databaseUrl' | 'dataDir' | 'log' | 'sqliteDriver'>;
+type DatabaseOptions = Pick<StoresOptions, 'databaseUrl' | 'dataDir' | 'log' | 'sqliteDriver' | 'lockTimeoutMs'>;
 type SqliteChoice = { readonly engine: 'sqlite3' | 'node:sqlite'; readonly open: OpenSqlite };
 
 async function chooseSqlite({ sqliteDriver, log }: DatabaseOptions): Promise<SqliteChoice> {
@@ -60,6 +64,12 @@ function createOrm(log: StoresOptions['log'], options: SqlOptions<AbstractSqlDri
   });
 }
 
+function databaseOver(orm: Orm, engine: Stores['engine'], flavour: SqlFlavour): Database {
+  const writes = createWriteHealth(() => inFlight.run(() => probeWrites({ orm, flavour })));
+  const inFlight = createInFlight(writes);
+  return { orm, engine, flavour, inFlight, writes };
+}
+
 /**
  * SQLite: one connection writes; a second, read-only one serves reads, so that under WAL no list waits for
  * an ingest. To MikroORM the second is a read replica.
@@ -68,15 +78,19 @@ async function openSqlite(file: string, options: DatabaseOptions): Promise<Datab
   const { engine, open } = await chooseSqlite(options);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const failed = (error: unknown): void =>
-    options.log.warn({ err: error }, 'The log of SQLite could not be brought into its file; it is tried again.');
+    options.log.warn(
+      { err: error },
+      'SQLite could not checkpoint its log or close a connection; the next use retries.',
+    );
+  const lockTimeoutMs = options.lockTimeoutMs ?? LOCK_TIMEOUT_MS;
   const orm = createOrm(options.log, {
     driver: SqliteDriver,
     dbName: file,
-    driverOptions: () => sqliteDialect({ open, file, access: 'readwrite', failed }),
-    replicas: [{ driverOptions: () => sqliteDialect({ open, file, access: 'readonly', failed }) }],
+    driverOptions: () => sqliteDialect({ open, file, role: 'writer', lockTimeoutMs, failed }),
+    replicas: [{ driverOptions: () => sqliteDialect({ open, file, role: 'reader', lockTimeoutMs, failed }) }],
     migrations: migrationsOf('sqlite'),
   });
-  return { orm, engine, flavour: 'sqlite', inFlight: createInFlight() };
+  return databaseOver(orm, engine, 'sqlite');
 }
 
 async function openPostgres(url: string, options: DatabaseOptions): Promise<Database> {
@@ -85,10 +99,15 @@ async function openPostgres(url: string, options: DatabaseOptions): Promise<Data
     driver: PostgreSqlDriver,
     clientUrl: url,
     driverOptions: { connectionTimeoutMillis: POSTGRES_CONNECT_MS },
+    // A statement, not a startup parameter: connection poolers refuse parameters they do not know.
+    async onCreateConnection(connection) {
+      const timeoutMs = options.lockTimeoutMs ?? LOCK_TIMEOUT_MS;
+      await (connection as DatabaseConnection).executeQuery(CompiledQuery.raw(`set lock_timeout = ${timeoutMs}`));
+    },
     pool: POSTGRES_POOL,
     migrations: migrationsOf('postgresql'),
   });
-  return { orm, engine: 'postgresql', flavour: 'postgresql', inFlight: createInFlight() };
+  return databaseOver(orm, 'postgresql', 'postgresql');
 }
 
 /** Opens the database that the options name, without touching its schema. */
@@ -143,7 +162,7 @@ async function openCallsAndTraces(database: Database, options: StoresOptions) {
  */
 export async function openStores(options: StoresOptions): Promise<Stores> {
   const database = await openDatabase(options);
-  const { orm, engine, inFlight } = database;
+  const { orm, engine, inFlight, writes } = database;
   const { closeTraces, ...callsAndTraces } = await orClose(orm, async () => {
     await reaching(() => migrate(database));
     return openCallsAndTraces(database, options);
@@ -162,6 +181,8 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
       inFlight.run(async () => {
         await sql`select 1`.execute(orm.em.fork().getKysely({ type: 'read' }));
       }),
+    writable: writes.check,
+    failedWrites: writes.failures,
     async close() {
       await closeTraces();
       await inFlight.drain();

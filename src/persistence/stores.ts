@@ -29,6 +29,13 @@ export interface Stores {
   readonly engine: 'sqlite3' | 'node:sqlite' | 'postgresql';
   /** Resolves when the database answers; throws Unavailable when it does not. Nobody is kept waiting by traces alone. */
   ping(): Promise<void>;
+  /**
+   * Resolves while the database takes writes. Throws Unavailable within a second after a write failed, until a write works
+   * again. Writes to ClickHouse do not count, as for `ping`.
+   */
+  writable(): Promise<void>;
+  /** Number of writes since the start that the database did not take. */
+  failedWrites(): number;
   /** Waits for commits under way, then lets the database go. */
   close(): Promise<void>;
 }
@@ -51,4 +58,6 @@ export interface StoresOptions {
   /** Which library runs SQLite; null or absent: `sqlite3` where it is installed, else `node:sqlite`. */
   readonly sqliteDriver?: 'sqlite3' | 'node:sqlite' | null;
   readonly ingestLimit?: IngestLimit;
+  /** How long a write waits for a lock that another connection holds, in ms; absent: 5,000. */
+  readonly lockTimeoutMs?: number;
 }

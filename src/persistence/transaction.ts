@@ -1,11 +1,22 @@
+import type { SqlEntityManager } from '@mikro-orm/sql';
 import type { Kysely } from 'kysely';
 import type { Orm } from './database.ts';
 import type { Tables } from './tables.ts';
 
 /**
- * Runs work in a transaction of its own. Not the ORM's `transactional`: that keeps the connection for ever when its
- * `begin` or `rollback` fails, as on a full disk or a lost server, and whatever wants it next waits as long.
+ * Runs work in a transaction of its own. Not the ORM's `transactional`: on PostgreSQL that never returns the connection to
+ * the pool when `begin` or `rollback` fails, as after a lost server.
  */
 export function transaction<Result>(orm: Orm, work: (db: Kysely<Tables>) => Promise<Result>): Promise<Result> {
   return orm.em.fork().getKysely<Tables>().transaction().execute(work);
+}
+
+/** The same for entities: flushes what `work` changed. A `flush` by itself opens the ORM's own transaction. */
+export function entityTransaction(orm: Orm, work: (em: SqlEntityManager) => void): Promise<void> {
+  return transaction(orm, async (db) => {
+    const em = orm.em.fork();
+    em.setTransactionContext(db);
+    work(em);
+    await em.flush();
+  });
 }

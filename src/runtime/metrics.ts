@@ -12,6 +12,8 @@ export interface MetricsOptions {
   readonly calls: { waiting(): number; backlog(): number };
   readonly connections: () => ConnectionCounts;
   readonly upstreams: () => UpstreamConnections;
+  /** Writes since the start that the database did not take. */
+  readonly failedWrites: () => number;
   readonly clock: Clock;
 }
 
@@ -30,7 +32,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
   };
 }
 
-async function openRegistry({ catalog, spanExport, calls, connections, upstreams, clock }: MetricsOptions) {
+async function openRegistry(options: MetricsOptions) {
+  const { catalog, spanExport, calls, connections, upstreams, failedWrites, clock } = options;
   const { collectDefaultMetrics, Counter, Gauge, Registry } = await import('prom-client');
   const registry = new Registry();
   const registers = [registry];
@@ -80,6 +83,15 @@ async function openRegistry({ catalog, spanExport, calls, connections, upstreams
       const { active, idle } = upstreams();
       upstreamConnections.set({ state: 'active' }, active);
       upstreamConnections.set({ state: 'idle' }, idle);
+    },
+  });
+  const writes = new Counter({
+    name: 'lensgate_store_write_failures_total',
+    help: 'Writes of all stores that the database did not take: locked, full, read-only or away. Retries count.',
+    registers,
+    collect() {
+      writes.reset();
+      writes.inc(failedWrites());
     },
   });
 

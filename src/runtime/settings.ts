@@ -38,6 +38,8 @@ export interface Settings {
   readonly clickHouse: ClickHouseSettings | null;
   /** Forces an SQLite driver; null takes `sqlite3` where it is installed. */
   readonly sqliteDriver: 'sqlite3' | 'node:sqlite' | null;
+  /** How long a write waits for a lock that another connection holds, in ms. */
+  readonly lockTimeoutMs: number;
   readonly masterKey: Secret;
   /** Where the admin key comes from, for the first words at start. */
   readonly masterKeySource: 'environment' | 'config file' | 'data folder' | 'generated';
@@ -105,6 +107,8 @@ const DEFAULT_HEARTBEAT_SECONDS = 15;
 const DEFAULT_DAILY_LIMIT = 1_000;
 const DEFAULT_MAX_CONNECTIONS = 10_000;
 const DEFAULT_RETENTION_DAYS = 14;
+const DEFAULT_LOCK_TIMEOUT_MS = 5_000;
+const MOST_LOCK_TIMEOUT_MS = 60_000;
 /** As the reference looks. */
 const DEFAULT_BATCH_SECONDS = 6_000;
 /** As OpenAI keeps them. */
@@ -204,6 +208,12 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, sm
     DEFAULT_RETENTION_DAYS,
     MOST_RETENTION_DAYS,
   );
+  const lockTimeoutMs = wholeNumber(
+    'LENSGATE_DATABASE_LOCK_TIMEOUT_MS',
+    env['LENSGATE_DATABASE_LOCK_TIMEOUT_MS'],
+    DEFAULT_LOCK_TIMEOUT_MS,
+    MOST_LOCK_TIMEOUT_MS,
+  );
   const trustedProxies = readProxies(env, file, faults);
   const logLevel = oneOf('LENSGATE_LOG_LEVEL', LOG_LEVELS, 'info');
   const sqliteDriver = oneOf('LENSGATE_SQLITE_DRIVER', ['auto', 'sqlite3', 'node:sqlite'], 'auto');
@@ -240,6 +250,8 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, sm
     databaseUrl: env['DATABASE_URL'] || file.databaseUrl,
     clickHouse,
     sqliteDriver: sqliteDriver === 'auto' ? null : sqliteDriver,
+    // To PostgreSQL 0 means to wait for ever.
+    lockTimeoutMs: Math.max(1, lockTimeoutMs),
     masterKey: kept.key,
     masterKeySource: kept.source,
     deployments: file.deployments,

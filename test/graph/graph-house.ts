@@ -210,6 +210,7 @@ export async function openGraph(
         },
       },
       ping: async () => {},
+      writable: async () => {},
     },
     exposesApiBase: true,
     estimates: createCallEstimates({ current: () => catalog }),

@@ -71,9 +71,13 @@ describe('sources', () => {
   });
 
   it("no store uses the ORM's own transaction, which keeps a connection that fails", () => {
-    const form = /\.transactional\(/;
-    expect(occurrences([aFile('await em.transactional(work);')], form)).toHaveLength(1);
-    const files = readFiles('src/persistence/**/*.ts').map(({ path, text }) => ({ path, text: withoutComments(text) }));
+    const form = /\.(transactional|flush|startTransaction)\(/;
+    for (const canary of ['await em.transactional(work);', 'await em.flush();'])
+      expect(occurrences([aFile(canary)], form)).toHaveLength(1);
+    const sources = readFiles('src/persistence/**/*.ts').filter(
+      ({ path }) => path !== 'src/persistence/transaction.ts',
+    );
+    const files = sources.map(({ path, text }) => ({ path, text: withoutComments(text) }));
     expect(occurrences(files, form)).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Unavailable } from '../../src/domain/errors.ts';
 import { openStores } from '../../src/persistence/orm.ts';
 import { ENGINES, type Engine, type ScratchDatabase } from './engines.ts';
@@ -27,6 +27,30 @@ describe.skipIf(engine.missing !== null)('on PostgreSQL', () => {
       select count(*)::int as spans, count(distinct xmin::text)::int as commits from span
     `.execute(kysely);
     expect(counted.rows).toEqual([{ spans: 25, commits: 1 }]);
+  });
+
+  it('a start waits for the migrations of another process longer than a write waits for a lock', async () => {
+    const fresh = await engine.create();
+    const { orm } = await fresh.openBare();
+    const other = orm.em.fork();
+    await other.begin();
+    await other.execute('create table schema_migration (id serial primary key)');
+    const opening = fresh.open({ lockTimeoutMs: 50 });
+    const waits = new Set<unknown>();
+    // The start of each statement that waits for a lock: a second one shows that the first gave up.
+    await vi.waitFor(
+      async () => {
+        const waiting = sql<{ since: string }>`
+          select query_start::text as since from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'`;
+        for (const { since } of (await waiting.execute(orm.em.fork().getKysely<never>())).rows) waits.add(since);
+        expect(waits.size).toBeGreaterThan(1);
+      },
+      { timeout: 20_000, interval: 5 },
+    );
+    await other.rollback();
+    expect((await opening).engine).toBe('postgresql');
+    await fresh.remove();
   });
 });
 

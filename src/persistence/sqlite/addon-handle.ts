@@ -7,43 +7,68 @@ function bindable(parameter: SqliteParameter): string | number | Uint8Array | nu
   return typeof parameter === 'bigint' ? parameter.toString() : parameter;
 }
 
+/** Starts a statement and passes its failure or its result on. */
+type Start<Result> = (
+  statement: Statement,
+  parameters: readonly unknown[],
+  done: (error: Error | null, result: Result) => void,
+) => void;
+
+const startAll: Start<SqliteRow[]> = (statement, parameters, done) => statement.all(parameters, done);
+
+const startRun: Start<{ readonly changes: number; readonly lastRowId: number }> = (statement, parameters, done) =>
+  statement.run(parameters, function ran(this: RunResult, error: Error | null) {
+    done(error, { changes: this.changes, lastRowId: this.lastID });
+  });
+
+/**
+ * The addon does not reset a statement that fails. After SQLITE_BUSY such a statement stays active, and while it does
+ * SQLite commits no statement that runs outside a transaction: its changes are visible to this connection only, and the
+ * next rollback takes them away. A failed statement is therefore finalized before its failure is reported (ADR 0053).
+ */
 function handleOver(database: Database): SqliteHandle {
   const kept = createKeptStatements<Statement>((statement) => statement.finalize());
   const prepare = (sql: string): Promise<Statement> =>
     new Promise((resolve, reject) => {
       const statement = database.prepare(sql, (error: Error | null) => (error ? reject(error) : resolve(statement)));
     });
-  /** To prepare a statement is a way to another thread and back of its own, and costs more than to run a small one. */
-  async function statementOf(sql: string, parameters: readonly SqliteParameter[]): Promise<Statement | null> {
-    if (!isWorthKeeping(sql, parameters)) return null;
+
+  /** Runs a cached statement. Preparing one is a round trip to another thread, and slower than a small statement. */
+  async function repeat<Result>(start: Start<Result>, sql: string, parameters: readonly unknown[]): Promise<Result> {
     const known = kept.find(sql);
-    if (known !== undefined) return known;
-    const statement = await prepare(sql);
-    kept.keep(sql, statement);
-    return statement;
+    const statement = known ?? (await prepare(sql));
+    if (known === undefined) kept.keep(sql, statement);
+    return new Promise((resolve, reject) => {
+      start(statement, parameters, (error, result) => {
+        if (error === null) return resolve(result);
+        kept.remove(sql);
+        statement.finalize(() => reject(error));
+      });
+    });
   }
+
+  /** Prepares, runs and finalizes a statement in one round trip. */
+  const once = <Result>(start: Start<Result>, sql: string, parameters: readonly unknown[]): Promise<Result> =>
+    new Promise((resolve, reject) => {
+      // After a failure here the addon drops what is queued for the statement.
+      const statement = database.prepare(sql, (error: Error | null) => {
+        if (error) reject(error);
+      });
+      let settle = (): void => {};
+      start(statement, parameters, (error, result) => {
+        settle = () => (error === null ? resolve(result) : reject(error));
+      });
+      statement.finalize(() => settle());
+    });
+
+  function perform<Result>(start: Start<Result>, sql: string, parameters: readonly SqliteParameter[]): Promise<Result> {
+    const bound = parameters.map(bindable);
+    return isWorthKeeping(sql, parameters) ? repeat(start, sql, bound) : once(start, sql, bound);
+  }
+
   return {
-    async all(sql, parameters) {
-      const bound = parameters.map(bindable);
-      const statement = await statementOf(sql, parameters);
-      return new Promise((resolve, reject) => {
-        const done = (error: Error | null, rows: SqliteRow[]): void => (error ? reject(error) : resolve(rows));
-        if (statement === null) database.all(sql, bound, done);
-        else statement.all(bound, done);
-      });
-    },
-    async run(sql, parameters) {
-      const bound = parameters.map(bindable);
-      const statement = await statementOf(sql, parameters);
-      return new Promise((resolve, reject) => {
-        function done(this: RunResult, error: Error | null): void {
-          if (error) reject(error);
-          else resolve({ changes: this.changes, lastRowId: this.lastID });
-        }
-        if (statement === null) database.run(sql, bound, done);
-        else statement.run(bound, done);
-      });
-    },
+    all: (sql, parameters) => perform(startAll, sql, parameters),
+    run: (sql, parameters) => perform(startRun, sql, parameters),
     close: () =>
       new Promise((resolve, reject) => {
         kept.clear();

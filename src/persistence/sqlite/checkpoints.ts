@@ -10,11 +10,11 @@ const MOST_PASSES = 4;
 /** How soon after a commit the log is looked at, in ms: to look is a way to another thread. */
 const LOOK_MS = 100;
 
-/** What is told of a writer, to keep its log short. */
+/** Keeps the write-ahead log short. */
 export interface Checkpoints {
-  /** To be called, and waited for, before the connection is used: there is no transaction then. */
-  beforeUse(): Promise<void>;
-  /** To be called behind each use. */
+  /** Await it before each use of the writer's connection, outside of any transaction. */
+  beforeUse(writer: SqliteHandle): Promise<void>;
+  /** Call it after each use. */
   used(): void;
   close(): Promise<void>;
 }
@@ -30,10 +30,13 @@ async function pagesLeft(handle: SqliteHandle): Promise<number> {
  * wait for it, a tenth of a second each time. What is committed meanwhile is little, and brought over by the writer between two
  * commits: only a log of which everything is in the file begins anew.
  */
-export function createCheckpoints(
-  writer: SqliteHandle,
-  { openSide, failed }: { readonly openSide: () => Promise<SqliteHandle>; readonly failed: (error: unknown) => void },
-): Checkpoints {
+export function createCheckpoints({
+  openSide,
+  failed,
+}: {
+  readonly openSide: () => Promise<SqliteHandle>;
+  readonly failed: (error: unknown) => void;
+}): Checkpoints {
   let side: SqliteHandle | null = null;
   let timer: NodeJS.Timeout | null = null;
   let running: Promise<void> | null = null;
@@ -54,15 +57,18 @@ export function createCheckpoints(
     try {
       await look();
     } catch (error) {
-      // The log grows to the size at which the writer brings it over itself.
+      // The log grows to the size at which the writer checkpoints it itself. The next look opens a new connection.
       failed(error);
+      const broken = side;
+      side = null;
+      await broken?.close().catch(failed);
     } finally {
       running = null;
     }
   }
 
   return {
-    async beforeUse() {
+    async beforeUse(writer) {
       if (!restIsDue) return;
       restIsDue = false;
       await writer.all('pragma wal_checkpoint(passive)', []).catch(failed);

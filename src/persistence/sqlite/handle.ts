@@ -21,8 +21,9 @@ export interface SqliteChange {
 export type SqliteAccess = 'readwrite' | 'readonly';
 export type OpenSqlite = (file: string, access: SqliteAccess) => Promise<SqliteHandle>;
 
-/** How long a connection waits for a lock another process holds, in ms. */
-const BUSY_TIMEOUT_MS = 5_000;
+/** What a connection is for. Only the writer sets up a new file. */
+export type SqliteRole = 'writer' | 'reader' | 'checkpointer';
+
 /**
  * A commit writes whole pages, many for one row of an index each: half of 16 KiB costs ingest an eighth less of SQLite's
  * time, and bodies less slack; 4 KiB gains nothing more. Counts only while the file is empty.
@@ -38,33 +39,31 @@ const CHECKPOINT_PAGES = 16_000;
  */
 const WRITER_CACHE_KIB = 32 * 1024;
 
+/** Take effect in a new file only. They take the write lock, so an existing file is left alone. */
+const NEW_FILE_PRAGMAS = [
+  `pragma page_size = ${PAGE_BYTES}`,
+  // An older file reuses its free pages but does not shrink.
+  'pragma auto_vacuum = incremental',
+];
+
 /**
- * What every connection is told first, in this order: the page size must come before WAL creates the file.
- * WAL with synchronous NORMAL survives a killed process; only a power cut can take the last commits, and
- * then whole ones.
+ * WAL with synchronous NORMAL survives a killed process; a power failure can only lose the last commits, each as a
+ * whole.
  */
-function openingPragmas(access: SqliteAccess): readonly string[] {
-  const always = [`pragma busy_timeout = ${BUSY_TIMEOUT_MS}`, 'pragma foreign_keys = on'];
-  if (access === 'readonly') return always;
-  return [
-    ...always,
-    `pragma page_size = ${PAGE_BYTES}`,
-    // Counts for new files only, as the page size does: an older one reuses its free pages but does not shrink.
-    'pragma auto_vacuum = incremental',
-    'pragma journal_mode = wal',
-    'pragma synchronous = normal',
-    `pragma wal_autocheckpoint = ${CHECKPOINT_PAGES}`,
-    `pragma cache_size = -${WRITER_CACHE_KIB}`,
-    'pragma temp_store = memory',
-  ];
-}
+const WRITER_PRAGMAS = [
+  'pragma journal_mode = wal',
+  'pragma synchronous = normal',
+  `pragma wal_autocheckpoint = ${CHECKPOINT_PAGES}`,
+  `pragma cache_size = -${WRITER_CACHE_KIB}`,
+  'pragma temp_store = memory',
+];
 
 /**
  * A file that several processes open for the first time at once refuses the step into WAL without waiting: that
  * step wants the file alone, and the timeout covers only locks that end by themselves.
  */
-async function patiently(attempt: () => Promise<unknown>): Promise<void> {
-  const endMs = performance.now() + BUSY_TIMEOUT_MS;
+async function patiently(timeoutMs: number, attempt: () => Promise<unknown>): Promise<void> {
+  const endMs = performance.now() + timeoutMs;
   for (;;) {
     try {
       await attempt();
@@ -78,10 +77,22 @@ async function patiently(attempt: () => Promise<unknown>): Promise<void> {
 }
 
 /** Opens a connection and makes it ready for use; closes it again when that fails. */
-export async function openReady(open: OpenSqlite, file: string, access: SqliteAccess): Promise<SqliteHandle> {
-  const handle = await open(file, access);
+export async function openReady(
+  open: OpenSqlite,
+  file: string,
+  { role, lockTimeoutMs }: { readonly role: SqliteRole; readonly lockTimeoutMs: number },
+): Promise<SqliteHandle> {
+  const handle = await open(file, role === 'reader' ? 'readonly' : 'readwrite');
+  const run = (pragma: string): Promise<unknown> => patiently(lockTimeoutMs, () => handle.all(pragma, []));
   try {
-    for (const pragma of openingPragmas(access)) await patiently(() => handle.all(pragma, []));
+    await run(`pragma busy_timeout = ${lockTimeoutMs}`);
+    await run('pragma foreign_keys = on');
+    if (role === 'checkpointer') await run('pragma synchronous = normal');
+    if (role === 'writer') {
+      const [size] = await handle.all('pragma page_count', []);
+      const isNew = size?.['page_count'] === 0;
+      for (const pragma of [...(isNew ? NEW_FILE_PRAGMAS : []), ...WRITER_PRAGMAS]) await run(pragma);
+    }
     return handle;
   } catch (error) {
     await handle.close();

@@ -1,27 +1,29 @@
 import type { SqliteParameter } from './handle.ts';
 
-/** Most statements that a connection keeps prepared. */
+/** Capacity of the statement cache of one connection. */
 const MOST_KEPT = 64;
 
-/** What a statement was given last stays with it until the next time: for so many bytes that is not worth it. */
+/** A cached statement holds its last parameters. Larger ones are not worth the memory. */
 const MOST_BYTES = 524_288;
 
-/** Of those without parameters only these come again as they are: others may have values in their text. */
+/** Statements without parameters that repeat word for word. Others may have values in their text. */
 const WITHOUT_PARAMETERS: ReadonlySet<string> = new Set(['begin immediate', 'commit']);
 
-/** Statements of one connection, each prepared once. */
+/** LRU cache of the prepared statements of one connection. */
 export interface KeptStatements<Statement> {
-  /** The statement of this text, used last from now on; undefined where none is kept. */
+  /** The statement of this text, which becomes the most recently used; undefined when none is cached. */
   find(sql: string): Statement | undefined;
-  /** Keeps one more, and drops the one that was not used for longest. */
+  /** Adds a statement and drops the least recently used one beyond the capacity. */
   keep(sql: string, statement: Statement): void;
+  /** Removes a statement without dropping it: the caller releases it. */
+  remove(sql: string): void;
   /** Drops all of them. */
   clear(): void;
 }
 
-/** `drop` gives up what a statement holds. */
+/** `drop` releases what a statement holds. */
 export function createKeptStatements<Statement>(drop: (statement: Statement) => void): KeptStatements<Statement> {
-  /** In the order of their use. */
+  /** Least recently used first. */
   const kept = new Map<string, Statement>();
   function take(sql: string): Statement | undefined {
     const statement = kept.get(sql);
@@ -43,13 +45,16 @@ export function createKeptStatements<Statement>(drop: (statement: Statement) => 
       if (kept.size === MOST_KEPT) dropped(kept.keys().next().value);
       kept.set(sql, statement);
     },
+    remove(sql) {
+      kept.delete(sql);
+    },
     clear() {
       for (const sql of kept.keys()) dropped(sql);
     },
   };
 }
 
-/** Whether a statement is to be kept for the next time. */
+/** Whether a statement is worth a place in the cache. */
 export function isWorthKeeping(sql: string, parameters: readonly SqliteParameter[]): boolean {
   if (parameters.length === 0) return WITHOUT_PARAMETERS.has(sql);
   return parameters.reduce<number>((total, parameter) => total + lengthOf(parameter), 0) <= MOST_BYTES;

@@ -169,7 +169,7 @@ export function createCallLog(
   /** One after the other: two of this process would only wait for each other. */
   function step(): Promise<number | null> {
     const own = last.then(() =>
-      inFlight.run(async () => {
+      inFlight.write(async () => {
         const number = await takeSome();
         await counted();
         return number;
@@ -195,7 +195,7 @@ export function createCallLog(
   return {
     async write(calls) {
       // All of it is under way: a database that closes waits for what is being packed, too.
-      await inFlight.run(async () => {
+      await inFlight.write(async () => {
         const segments = await segmentsOf(calls);
         await transaction(orm, async (db) => {
           for (const segment of segments) await insertSegment(db, flavour, segment);

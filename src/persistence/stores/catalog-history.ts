@@ -61,7 +61,7 @@ export function createCatalogHistory({ orm, flavour, inFlight }: Database): Cata
   const spanTable = rowTable(orm, 'catalog_span', CatalogSpanEntity);
   const reading = (): Kysely<Tables> => orm.em.fork().getKysely<Tables>({ type: 'read' });
   const writing = <Result>(work: (db: Kysely<Tables>) => Promise<Result>): Promise<Result> =>
-    inFlight.run(() => transaction(orm, work));
+    inFlight.write(() => transaction(orm, work));
 
   const spansIn = (db: Kysely<Tables>) =>
     db.selectFrom('catalog_span').select(everyColumn(spanTable)).$castTo<SpanRow>();

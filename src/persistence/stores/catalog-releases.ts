@@ -32,7 +32,7 @@ export function createReleaseStore({ orm, inFlight }: Database): ReleaseStore {
         }));
       }),
     put: ({ entryId, field, value, releasedAt, releasedBy }) =>
-      inFlight.run(async () => {
+      inFlight.write(async () => {
         const said = {
           value: JSON.stringify(value),
           released_at: releasedAt.getTime(),
@@ -47,7 +47,7 @@ export function createReleaseStore({ orm, inFlight }: Database): ReleaseStore {
           .execute();
       }),
     remove: (releases) =>
-      inFlight.run(async () => {
+      inFlight.write(async () => {
         await transaction(orm, async (db) => {
           for (const { entryId, field, value } of releases)
             await db

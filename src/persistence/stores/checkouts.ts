@@ -14,7 +14,7 @@ export function createCheckoutStore({ orm, flavour, inFlight }: Database): Check
   // Not the read replica: a buyer comes back within a moment of the message that says it is paid.
   const database = (): Kysely<Tables> => orm.em.fork().getKysely<Tables>();
   const inTransaction = <Result>(work: (db: Kysely<Tables>) => Promise<Result>): Promise<Result> =>
-    inFlight.run(() => transaction(orm, work));
+    inFlight.write(() => transaction(orm, work));
 
   async function findBy(db: Kysely<Tables>, column: 'id' | 'key_hash', value: string): Promise<Checkout | null> {
     const query = db.selectFrom('checkout').select(columns).where(column, '=', value).$castTo<CheckoutRow>();
@@ -24,12 +24,12 @@ export function createCheckoutStore({ orm, flavour, inFlight }: Database): Check
 
   return {
     add: (checkout) =>
-      inFlight.run(async () => {
+      inFlight.write(async () => {
         await database().insertInto('checkout').values(checkoutRowOf(checkout)).execute();
       }),
     find: (id) => inFlight.run(() => findBy(database(), 'id', id)),
     findByKey: (hash) => inFlight.run(() => findBy(database(), 'key_hash', hash)),
-    setSession: (id, sessionId) => inFlight.run(() => noteSession(database(), id, sessionId)),
+    setSession: (id, sessionId) => inFlight.write(() => noteSession(database(), id, sessionId)),
     take: (event) =>
       inTransaction(async (db) => {
         await oneAtATime(db, flavour);
@@ -44,7 +44,7 @@ export function createCheckoutStore({ orm, flavour, inFlight }: Database): Check
         return findBy(db, 'id', owner);
       }),
     issueKey: (id, key, instead) =>
-      inFlight.run(async () => {
+      inFlight.write(async () => {
         const issued = await database()
           .updateTable('checkout')
           .set({ key_hash: key.hash, key_name: key.name, key_issued_at: key.issuedAt.getTime() })

@@ -62,7 +62,7 @@ export function createFreeTierStore({ orm, flavour, inFlight }: Database): FreeT
     const results = new Map<Asked, Reserved>();
     for (const limit of new Set(jobs.map((job) => job.limit))) {
       const alike = jobs.filter((job) => job.limit === limit);
-      const reserved = await inFlight.run(() =>
+      const reserved = await inFlight.write(() =>
         reserveAll(
           alike.map(({ asked }) => asked),
           limit,
@@ -84,7 +84,7 @@ export function createFreeTierStore({ orm, flavour, inFlight }: Database): FreeT
   return {
     reserve: (asked, limit) => reservations.submit({ asked, limit, rows: 1, bytes: 0 }),
     giveBack: (unused) =>
-      inFlight.run(async () => {
+      inFlight.write(async () => {
         if (unused.length === 0) return;
         const returned = rowsOf(unused, Number.MAX_SAFE_INTEGER);
         const same = sql`free_tier_use.day = returned.day and free_tier_use.ip_hash = returned.ip_hash`;
@@ -114,7 +114,7 @@ export function createFreeTierStore({ orm, flavour, inFlight }: Database): FreeT
         return row?.used ?? 0;
       }),
     forgetBefore: (day, most) =>
-      inFlight.run(async () => {
+      inFlight.write(async () => {
         const gone = await sql<{ day: string }>`
           delete from free_tier_use where (day, ip_hash) in (
             select day, ip_hash from free_tier_use where day < ${day} order by day, ip_hash limit ${most}

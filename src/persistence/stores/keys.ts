@@ -3,6 +3,7 @@ import { Conflict } from '../../domain/errors.ts';
 import type { KeyStore, VirtualKey } from '../../domain/keys/virtual-key.ts';
 import type { Database } from '../database.ts';
 import { VirtualKeyEntity } from '../entities/virtual-key.ts';
+import { entityTransaction } from '../transaction.ts';
 
 function keyOf(entity: VirtualKeyEntity): VirtualKey {
   const { hash, name, alias, role, teamId, userId, models, maxBudget, metadata, blocked } = entity;
@@ -28,11 +29,9 @@ function keyOf(entity: VirtualKeyEntity): VirtualKey {
 export function createKeyStore({ orm, inFlight }: Database): KeyStore {
   return {
     add: (key) =>
-      inFlight.run(async () => {
-        const em = orm.em.fork();
-        em.create(VirtualKeyEntity, key);
+      inFlight.write(async () => {
         try {
-          await em.flush();
+          await entityTransaction(orm, (em) => void em.create(VirtualKeyEntity, key));
         } catch (error) {
           if (!(error instanceof UniqueConstraintViolationException)) throw error;
           const sameKey = (await orm.em.fork().count(VirtualKeyEntity, { hash: key.hash })) > 0;

@@ -44,7 +44,7 @@ export function createResponseStore({ orm, flavour, inFlight }: Database): Seale
 
   return {
     add: (responses) =>
-      inFlight.run(() =>
+      inFlight.write(() =>
         transaction(orm, async (db) => {
           for (let from = 0; from < responses.length; from += STATEMENT_ROWS) {
             const rows = responses.slice(from, from + STATEMENT_ROWS).map(storedOf);
@@ -81,11 +81,11 @@ export function createResponseStore({ orm, flavour, inFlight }: Database): Seale
         return found.rows.map(responseOf);
       }),
     remove: (id) =>
-      inFlight.run(async () => {
+      inFlight.write(async () => {
         await database().deleteFrom('response').where('id', '=', id).execute();
       }),
     forget: (beforeMs, most) =>
-      inFlight.run(async () => {
+      inFlight.write(async () => {
         const oldest = sql`select id from response where created_at < ${beforeMs} order by created_at, id limit ${most}`;
         const gone = await sql<{ id: string }>`delete from response where id in (${oldest}) returning id`.execute(
           database(),

@@ -127,7 +127,7 @@ export function createSpendStore({ orm, flavour, inFlight }: Database): SpendSto
 
   return {
     append: (rows) =>
-      inFlight.run(async () => {
+      inFlight.write(async () => {
         if (rows.length === 0) return;
         const distinct = inOrder(rows);
         try {
@@ -177,7 +177,7 @@ export function createSpendStore({ orm, flavour, inFlight }: Database): SpendSto
         return rows.map(spendRowOf);
       }),
     forgetErrors: (traces) =>
-      inFlight.run(async () => {
+      inFlight.write(async () => {
         if (traces.length === 0) return;
         const keys = tuplesIn(
           flavour,

@@ -279,7 +279,7 @@ export function createTraceIngest(
   }
 
   return async (jobs) => {
-    const grown = await inFlight.run(() => commit(jobs));
+    const grown = await inFlight.write(() => commit(jobs));
     whole?.remember(grown.keys());
     return jobs.map(({ parts }) => {
       const refs = new Set(parts.map(({ identity }) => identity.traceRef));

@@ -109,10 +109,10 @@ export function createTraceStore(
       const found = await reads.findSpan(traces, spanId);
       return found ? { ...spanHeadOf(found.trace_id, found), ...(await payloadOf(found)) } : null;
     },
-    forget: (beforeMs, most) => inFlight.run(() => removal.forget(beforeMs, most)),
-    remove: (keys) => inFlight.run(() => removal.remove(keys)),
+    forget: (beforeMs, most) => inFlight.write(() => removal.forget(beforeMs, most)),
+    remove: (keys) => inFlight.write(() => removal.remove(keys)),
     redact: (keys, at) =>
-      inFlight.run(async () => {
+      inFlight.write(async () => {
         await removal.redact(keys, at.getTime());
         return reads.summariesOf(keys);
       }),

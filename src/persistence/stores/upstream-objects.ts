@@ -49,7 +49,7 @@ export function createUpstreamObjectStore({ orm, flavour, inFlight }: Database):
 
   return {
     add: (object) =>
-      inFlight.run(async () => {
+      inFlight.write(async () => {
         const row = database().insertInto('upstream_object').values(storedOf(object));
         await row.onConflict((conflict) => conflict.doNothing()).execute();
       }),
@@ -67,14 +67,14 @@ export function createUpstreamObjectStore({ orm, flavour, inFlight }: Database):
         return rows.map(objectOf);
       }),
     show: (id, shown) =>
-      inFlight.run(async () => {
+      inFlight.write(async () => {
         const row = database()
           .updateTable('upstream_object')
           .set({ shown: JSON.stringify(shown) });
         await row.where('id', '=', id).execute();
       }),
     remove: (id, at) =>
-      inFlight.run(async () => {
+      inFlight.write(async () => {
         const row = database().updateTable('upstream_object').set({ removed_at: at.getTime() });
         await row.where('id', '=', id).execute();
       }),

@@ -1,6 +1,7 @@
 import { CompiledQuery, type Kysely } from 'kysely';
 import { addTally, type TraceSummary } from '../../domain/traces/trace.ts';
 import { columnNames, encodeRow, type RowTable } from '../rows.ts';
+import { isDuplicate } from '../faults.ts';
 import type { Tables } from '../tables.ts';
 import type { IngestJob, IngestPart } from './ingest-jobs.ts';
 import { type Sheet, sheetOf } from './span-sheets.ts';
@@ -33,6 +34,9 @@ export interface WholeExports {
   remember(traceRefs: Iterable<string>): void;
 }
 
+/** `no such table: arriving_export`, or `cannot modify arriving_export because it is a view` without its trigger. */
+const isViewMissing = (error: unknown): boolean => error instanceof Error && /\barriving_export\b/.test(error.message);
+
 /** Only for SQLite: its triggers do in the statement what others ask for in several. */
 export function createWholeExports(newSummary: RowTable<'trace_summary'>): WholeExports {
   const columns = columnNames(newSummary);
@@ -61,10 +65,28 @@ export function createWholeExports(newSummary: RowTable<'trace_summary'>): Whole
       values ${Array.from({ length: bodies }, () => '(?, ?, ?, ?, ?, ?, ?)').join(', ')}`;
   /** By the last digits of its handle, what else is known of the trace that was stored last of those that share them. */
   const remembered = new Uint32Array(SLOTS);
+  /** View and trigger exist as long as their connection, which is replaced after some failures. */
   let isMade = false;
 
-  async function make(db: Kysely<Tables>): Promise<void> {
-    for (const text of schema) await db.executeQuery(CompiledQuery.raw(text));
+  async function insert(db: Kysely<Tables>, query: CompiledQuery): Promise<void> {
+    if (!isMade) for (const text of schema) await db.executeQuery(CompiledQuery.raw(text));
+    isMade = true;
+    try {
+      await db.executeQuery(query);
+    } catch (error) {
+      if (!isDuplicate(error)) isMade = false;
+      throw error;
+    }
+  }
+
+  /** Where view or trigger are missing SQLite stores nothing of the statement, so it is safe to repeat it. */
+  async function insertOrRepair(db: Kysely<Tables>, query: CompiledQuery): Promise<void> {
+    try {
+      await insert(db, query);
+    } catch (error) {
+      if (!isViewMissing(error)) throw error;
+      await insert(db, query);
+    }
   }
 
   const nameOf = (traceRef: string): number => Number.parseInt(traceRef.slice(0, HANDLE_DIGITS), 16);
@@ -94,8 +116,6 @@ export function createWholeExports(newSummary: RowTable<'trace_summary'>): Whole
       return exports;
     },
     async store(db, exports) {
-      if (!isMade) await make(db);
-      isMade = true;
       const stored = new Map<string, TraceSummary>();
       const parameters = exports.flatMap(({ job: { parts, body, rows }, sheet: { heads, places } }) => {
         const traces = parts.map(({ identity, tally }) => {
@@ -106,7 +126,7 @@ export function createWholeExports(newSummary: RowTable<'trace_summary'>): Whole
         const bytes = Buffer.from(body.bytes.buffer, body.bytes.byteOffset, body.bytes.byteLength);
         return [`[${traces.join(',')}]`, placesText(parts, places), body.format, body.compression, rows, bytes, heads];
       });
-      await db.executeQuery(CompiledQuery.raw(textFor(exports.length), parameters));
+      await insertOrRepair(db, CompiledQuery.raw(textFor(exports.length), parameters));
       return stored;
     },
     remember(traceRefs) {

@@ -49,8 +49,18 @@ describe('probes', () => {
       { draining: false, ping: () => Promise.reject(new Error('connection refused by hunter2')) },
       'The database does not answer.',
     ],
-  ])('health.readiness 503 %s', async (_when, { draining, ping }, message) => {
-    const platform = { draining: () => draining, stores: { ping } } as unknown as Platform;
+    [
+      'while the database never answers',
+      { draining: false, ping: () => new Promise<never>(() => {}) },
+      'The database does not answer.',
+    ],
+    [
+      'while the database takes no writes',
+      { draining: false, ping: async () => {}, writable: () => Promise.reject(new Error('read only for hunter2')) },
+      'The database takes no writes.',
+    ],
+  ])('health.readiness 503 %s', async (_when, { draining, ...stores }, message) => {
+    const platform = { draining: () => draining, stores } as unknown as Platform;
     const serve = createRouter({
       rows: healthRoutes,
       bodyLimits: { setting: 0, otlp: 0 },

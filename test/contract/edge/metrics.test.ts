@@ -32,6 +32,7 @@ it('metrics.read 200 in the text format of Prometheus, without a key', async () 
     ['lensgate_upstream_connections_limit', 256],
     ['lensgate_upstream_connections{state="active"}', 0],
     ['lensgate_upstream_connections{state="idle"}', 0],
+    ['lensgate_store_write_failures_total', 0],
     ['lensgate_catalog_refreshes_total{outcome="taken"}', 0],
     ['lensgate_catalog_refreshes_total{outcome="unchanged"}', 0],
     ['lensgate_catalog_refreshes_total{outcome="refused"}', 0],

@@ -44,7 +44,7 @@ describe('the log of a writer', () => {
     const side = aConnection(log);
     const failures: unknown[] = [];
     const openSide = vi.fn<() => Promise<SqliteHandle>>(() => Promise.resolve(side.handle));
-    const checkpoints = createCheckpoints(writer.handle, { openSide, failed: (error) => failures.push(error) });
+    const checkpoints = createCheckpoints({ openSide, failed: (error) => failures.push(error) });
     return { log, writer, side, failures, openSide, checkpoints };
   }
 
@@ -52,7 +52,7 @@ describe('the log of a writer', () => {
     const { checkpoints, writer, side } = aHouse(3_999);
     for (let commit = 0; commit < 5; commit += 1) checkpoints.used();
     await vi.advanceTimersByTimeAsync(1_000);
-    await checkpoints.beforeUse();
+    await checkpoints.beforeUse(writer.handle);
     expect([side.asked, writer.asked]).toEqual([[NOOP], []]);
   });
 
@@ -61,8 +61,8 @@ describe('the log of a writer', () => {
     checkpoints.used();
     await vi.advanceTimersByTimeAsync(1_000);
     expect([side.asked, writer.asked]).toEqual([[NOOP, PASSIVE, NOOP], []]);
-    await checkpoints.beforeUse();
-    await checkpoints.beforeUse();
+    await checkpoints.beforeUse(writer.handle);
+    await checkpoints.beforeUse(writer.handle);
     expect(writer.asked).toEqual([PASSIVE]);
   });
 
@@ -74,7 +74,7 @@ describe('the log of a writer', () => {
     checkpoints.used();
     await vi.advanceTimersByTimeAsync(1_000);
     expect(side.asked).toEqual([NOOP, ...passes]);
-    await checkpoints.beforeUse();
+    await checkpoints.beforeUse(writer.handle);
     expect(writer.asked).toEqual([PASSIVE]);
   });
 
@@ -94,8 +94,21 @@ describe('the log of a writer', () => {
     await vi.advanceTimersByTimeAsync(1_000);
     expect(side.asked).toEqual([NOOP, PASSIVE, NOOP]);
     writer.handle.all = () => Promise.reject(new Error('disk full'));
-    await checkpoints.beforeUse();
+    await checkpoints.beforeUse(writer.handle);
     expect(failures).toHaveLength(2);
+  });
+
+  test('is looked at on a new connection after the one beside the writer failed', async () => {
+    const { checkpoints, side, failures, openSide } = aHouse(9_000);
+    const { all } = side.handle;
+    side.handle.all = () => Promise.reject(new Error('the thread has ended'));
+    checkpoints.used();
+    await vi.advanceTimersByTimeAsync(1_000);
+    side.handle.all = all;
+    checkpoints.used();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect([openSide.mock.calls.length, failures]).toEqual([2, [new Error('the thread has ended')]]);
+    expect(side.asked).toEqual(['close', NOOP, PASSIVE, NOOP]);
   });
 
   test('is nobody’s once it is closed', async () => {
@@ -128,18 +141,18 @@ test.each(LIBRARIES)(
     try {
       const open = await library();
       const file = join(folder, 'some.db');
-      const writer = await openReady(open, file, 'readwrite');
-      const reader = await openReady(open, file, 'readonly');
+      const writer = await openReady(open, file, { role: 'writer', lockTimeoutMs: 5_000 });
+      const reader = await openReady(open, file, { role: 'reader', lockTimeoutMs: 5_000 });
       const failures: unknown[] = [];
-      const checkpoints = createCheckpoints(writer, {
-        openSide: () => openReady(open, file, 'readwrite'),
+      const checkpoints = createCheckpoints({
+        openSide: () => openReady(open, file, { role: 'checkpointer', lockTimeoutMs: 5_000 }),
         failed: (error) => failures.push(error),
       });
       const pagesInLog = async (): Promise<number> => Number((await writer.all(NOOP, []))[0]?.['log']);
       const leftToBring = async (): Promise<number> =>
         (await pagesInLog()) - Number((await writer.all(NOOP, []))[0]?.['checkpointed']);
       async function commit(bytes: number): Promise<void> {
-        await checkpoints.beforeUse();
+        await checkpoints.beforeUse(writer);
         await writer.run('insert into some (bytes) values (zeroblob(?))', [bytes]);
         checkpoints.used();
       }

@@ -1,0 +1,115 @@
+import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
+import type { SqliteHandle, SqliteParameter } from './handle.ts';
+
+const GIVES_ROWS = /^\s*(?:select|pragma|explain|with|values)\b/i;
+const RETURNING = /\breturning\b/i;
+const TEXT_LITERALS = /'(?:[^']|'')*'/g;
+
+/** MikroORM writes values into the SQL text, so the word `returning` may just be part of a value. */
+function givesRows({ query, sql }: CompiledQuery): boolean {
+  if (query.kind === 'SelectQueryNode' || GIVES_ROWS.test(sql)) return true;
+  if (query.kind !== 'RawNode') return 'returning' in query && query.returning !== undefined;
+  return RETURNING.test(sql) && RETURNING.test(sql.replaceAll(TEXT_LITERALS, ''));
+}
+
+function parameterOf(value: unknown): SqliteParameter {
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'boolean') return Number(value);
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint') return value;
+  if (value instanceof Uint8Array) return value;
+  throw new TypeError('SQLite takes text, numbers, bytes and null as parameters.');
+}
+
+async function perform<Row>(handle: SqliteHandle, compiled: CompiledQuery): Promise<QueryResult<Row>> {
+  const parameters = compiled.parameters.map(parameterOf);
+  if (givesRows(compiled)) return { rows: [...(await handle.all(compiled.sql, parameters))] as Row[] };
+  const { changes, lastRowId } = await handle.run(compiled.sql, parameters);
+  return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastRowId) };
+}
+
+/** A refused row leaves no doubt about the state of its connection. */
+const isConstraint = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'SQLITE_CONSTRAINT';
+
+/**
+ * Exclusive use of the connection by one statement or one transaction. Kysely runs `commit` and `rollback` beside its own
+ * queue of a transaction's statements, and releases a connection that may still have statements queued. A lease
+ * therefore refuses every statement that comes after its transaction ended: it would run outside a transaction, or inside
+ * one of the next user.
+ */
+export interface Lease extends DatabaseConnection {
+  /** Runs `begin`, a savepoint command and the like. */
+  command(sql: string): Promise<void>;
+  /** Runs `commit` or `rollback` behind the statement in flight; later statements are refused. */
+  end(sql: 'commit' | 'rollback'): Promise<void>;
+  /** Refuses later statements and waits for the one in flight. Returns false when the connection may be unclean. */
+  close(): boolean | Promise<boolean>;
+}
+
+export function createLease(handle: SqliteHandle): Lease {
+  let ended = false;
+  let inTransaction = false;
+  let isDoubtful = false;
+  let inFlight: Promise<unknown> | null = null;
+
+  function doubt(error: unknown): void {
+    if (!isConstraint(error)) isDoubtful = true;
+  }
+  async function run(sql: string): Promise<void> {
+    try {
+      await handle.run(sql, []);
+    } catch (error) {
+      doubt(error);
+      throw error;
+    }
+  }
+  const settled = async (): Promise<void> => {
+    await inFlight?.catch(() => {});
+  };
+
+  return {
+    async executeQuery<Row>(compiled: CompiledQuery): Promise<QueryResult<Row>> {
+      if (ended) throw new Error('The transaction of this statement has ended.');
+      const running = perform<Row>(handle, compiled);
+      inFlight = running;
+      try {
+        return await running;
+      } catch (error) {
+        doubt(error);
+        throw error;
+      } finally {
+        if (inFlight === running) inFlight = null;
+      }
+    },
+    streamQuery() {
+      throw new Error('This dialect does not stream: stores read bounded pages.');
+    },
+    async command(sql) {
+      await run(sql);
+      if (sql.startsWith('begin')) inTransaction = true;
+    },
+    async end(sql) {
+      ended = true;
+      await settled();
+      await run(sql);
+      inTransaction = false;
+    },
+    close() {
+      ended = true;
+      const isClean = (): boolean => !isDoubtful && !inTransaction;
+      // The usual case, without a turn of the event loop.
+      return inFlight === null ? isClean() : settled().then(isClean);
+    },
+  };
+}
+
+/**
+ * Brings a connection back to having no transaction. Throws when that cannot be proved: `commit` fails while a statement
+ * that writes is still active.
+ */
+export async function settleConnection(handle: SqliteHandle): Promise<void> {
+  // Without a transaction this fails, which is the usual case.
+  await handle.run('rollback', []).catch(() => {});
+  await handle.run('begin', []);
+  await handle.run('commit', []);
+}

@@ -1,0 +1,49 @@
+import { Unavailable } from '../../domain/errors.ts';
+
+/** Exclusive use of one connection, first come, first served. */
+export interface Turns {
+  /** Resolves to a function that ends the turn; calling it again does nothing. Throws Unavailable after the deadline. */
+  next(): Promise<() => void>;
+}
+
+interface Waiting {
+  readonly start: (end: () => void) => void;
+  readonly deadline: NodeJS.Timeout;
+}
+
+/** A FIFO mutex. `waitMs` is the longest that one caller waits for its turn. */
+export function createTurns(waitMs: number): Turns {
+  const waiting = new Set<Waiting>();
+  let taken = false;
+
+  function begin(): () => void {
+    taken = true;
+    let ended = false;
+    return () => {
+      if (ended) return;
+      ended = true;
+      taken = false;
+      const [next] = waiting;
+      if (next === undefined) return;
+      waiting.delete(next);
+      clearTimeout(next.deadline);
+      next.start(begin());
+    };
+  }
+
+  return {
+    next() {
+      if (!taken) return Promise.resolve(begin());
+      return new Promise((resolve, reject) => {
+        const entry: Waiting = {
+          start: resolve,
+          deadline: setTimeout(() => {
+            waiting.delete(entry);
+            reject(new Unavailable('The database is busy. Try again shortly.'));
+          }, waitMs),
+        };
+        waiting.add(entry);
+      });
+    },
+  };
+}

@@ -1,0 +1,209 @@
+import { sql, type Kysely } from 'kysely';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Unavailable } from '../../src/domain/errors.ts';
+import type { Database } from '../../src/persistence/database.ts';
+import type { Stores } from '../../src/persistence/stores.ts';
+import { createKeyStore } from '../../src/persistence/stores/keys.ts';
+import { createTraceStore } from '../../src/persistence/stores/traces.ts';
+import { traceRefOf } from '../../src/persistence/trace-ref.ts';
+import type { Tables } from '../../src/persistence/tables.ts';
+import { transaction } from '../../src/persistence/transaction.ts';
+import { aTracePacker } from '../support/trace-packer.ts';
+import { anExport } from './an-export.ts';
+import { CLICKHOUSE, TRACE_ENGINES } from './clickhouse-engine.ts';
+import { ENGINES, type ScratchDatabase } from './engines.ts';
+import { A_CALL, TEAM_KEY, aKey, aSpendRow, spanId, traceId } from './samples.ts';
+
+const bodies = aTracePacker();
+const LOCK_TIMEOUT_MS = 60;
+const ROUNDS = 3;
+const log = { warn() {} };
+const onSqlite = ENGINES.filter(({ name }) => name !== 'postgresql');
+
+/** The traces of this range whose one span a store can read, by number. */
+async function storedTraces(traces: Stores['traces'], from: number, to: number): Promise<readonly number[]> {
+  const stored: number[] = [];
+  for (let number = from; number < to; number += 1) {
+    const key = { traceId: traceId(number), traceRef: traceRefOf(TEAM_KEY, traceId(number)) };
+    if ((await traces.findSpan([key], spanId(1))) !== null) stored.push(number);
+  }
+  return stored;
+}
+
+const aKeyNumbered = (number: number) =>
+  aKey({ hash: number.toString(16).padStart(64, '0'), alias: `key ${number}`, name: `sk-...${number}` });
+
+for (const engine of TRACE_ENGINES)
+  describe.skipIf(engine.missing !== null)(`acknowledged writes on ${engine.name}`, () => {
+    let scratch: ScratchDatabase;
+    beforeEach(async () => {
+      scratch = await engine.create();
+    });
+    afterEach(() => scratch.remove());
+
+    it('are committed, and go on without a restart, after another connection held the lock', async () => {
+      const stores = await scratch.open({ bodies, log, lockTimeoutMs: LOCK_TIMEOUT_MS });
+      const others = await scratch.open({ bodies });
+      // Reads what is committed, and unfolds no calls meanwhile.
+      const reading = engine === CLICKHOUSE ? others.traces : createTraceStore(await scratch.openBare(), bodies);
+      const exported: number[] = [];
+      const keys: string[] = [];
+      let next = 1;
+      let spent = 0n;
+      let charged = 0n;
+      async function exportOne(): Promise<void> {
+        const number = next++;
+        await stores.traces.ingestExport(TEAM_KEY, anExport(number, `export ${number}`));
+        exported.push(number);
+      }
+      async function addKey(): Promise<void> {
+        const key = aKeyNumbered(next++);
+        await stores.keys.add(key);
+        keys.push(key.hash);
+      }
+      async function appendSpend(): Promise<void> {
+        const id = `call ${next++}`;
+        await stores.spend.append([aSpendRow({ id, callId: id })]);
+        spent += aSpendRow().cost ?? 0n;
+      }
+      async function appendCall(): Promise<void> {
+        const number = next++;
+        const id = `gateway call ${number}`;
+        const where = { traceId: traceId(number), spanId: spanId(1) };
+        const call = { spend: { ...A_CALL.spend, ...where, id, callId: id }, span: { ...A_CALL.span, ...where } };
+        await stores.calls.append([stores.calls.keep(call)]);
+        charged += A_CALL.spend.cost ?? 0n;
+      }
+      const everyWrite = [exportOne, exportOne, addKey, appendSpend, appendCall, exportOne];
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const release = await scratch.holdWriters();
+        const held = Promise.allSettled(everyWrite.map((write) => write()));
+        // ClickHouse is held by its door, which has no lock timeout.
+        if (engine !== CLICKHOUSE) await held;
+        await release();
+        const outcomes = await held;
+        const reasons = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
+        expect(reasons.filter((reason) => !(reason instanceof Unavailable))).toEqual([]);
+        expect(outcomes[0]?.status).toBe(engine === CLICKHOUSE ? 'fulfilled' : 'rejected');
+        // The first round is that of a store without a write before.
+        for (const write of everyWrite) await write();
+      }
+      expect(await storedTraces(reading, 1, next)).toEqual(exported.toSorted((left, right) => left - right));
+      expect((await others.keys.findMany(keys)).length).toBe(keys.length);
+      const totals = [
+        await others.spend.totalOf(aSpendRow().keyHash),
+        await others.spend.totalOf(A_CALL.spend.keyHash),
+      ];
+      expect(totals).toEqual([spent, charged]);
+    });
+  });
+
+for (const engine of ENGINES)
+  describe.skipIf(engine.missing !== null)(`writers of one process on ${engine.name}`, () => {
+    let scratch: ScratchDatabase;
+    let database: Database;
+    beforeEach(async () => {
+      scratch = await engine.create();
+      await scratch.open();
+      database = await scratch.openBare();
+    });
+    afterEach(() => scratch.remove());
+
+    it.each([
+      ['throws', () => Promise.reject(new Error('given up'))],
+      ['violates a constraint', (db) => sql`insert into key_spend (key_hash, total) values ('x', 1)`.execute(db)],
+      ['has a statement that is not valid', (db) => sql`insert into nowhere values (1)`.execute(db)],
+    ] satisfies readonly (readonly [string, Parameters<typeof transaction<unknown>>[1]])[])(
+      'keep their acknowledged writes when a transaction beside them %s',
+      async (_how, end) => {
+        const traces = createTraceStore(database, bodies);
+        const keys = createKeyStore(database);
+        await traces.ingestExport(TEAM_KEY, anExport(1_000, 'before'));
+        for (let round = 1; round <= ROUNDS; round += 1) {
+          const begun = Promise.withResolvers<void>();
+          const gate = Promise.withResolvers<void>();
+          const failing = transaction(database.orm, async (db) => {
+            await sql`insert into key_spend (key_hash, total) values ('x', 1)`.execute(db);
+            begun.resolve();
+            await gate.promise;
+            return end(db);
+          });
+          await begun.promise;
+          const writes = Promise.all([
+            traces.ingestExport(TEAM_KEY, anExport(round, `round ${round}`)),
+            keys.add(aKeyNumbered(round)),
+          ]);
+          gate.resolve();
+          await expect(failing).rejects.toThrow();
+          await writes;
+        }
+        const others = await scratch.open({ bodies });
+        expect(await storedTraces(others.traces, 1, ROUNDS + 1)).toEqual([1, 2, 3]);
+        const hashes = Array.from({ length: ROUNDS }, (_, round) => aKeyNumbered(round + 1).hash);
+        expect((await others.keys.findMany(hashes)).length).toBe(ROUNDS);
+        expect(await others.spend.totalOf('x')).toBe(0n);
+      },
+    );
+  });
+
+for (const engine of onSqlite)
+  describe.skipIf(engine.missing !== null)(`the connection that writes over ${engine.name}`, () => {
+    let scratch: ScratchDatabase;
+    let database: Database;
+    const execute = (text: string): Promise<unknown> => database.orm.em.fork().execute(text);
+    beforeEach(async () => {
+      scratch = await engine.create();
+      await scratch.open();
+      database = await scratch.openBare();
+    });
+    afterEach(() => scratch.remove());
+
+    it.each(['view', 'trigger'])('makes the %s of whole exports again when it is gone', async (kind) => {
+      const traces = createTraceStore(database, bodies);
+      await traces.ingestExport(TEAM_KEY, anExport(1, 'first'));
+      await execute(kind === 'view' ? 'drop view temp.arriving_export' : 'drop trigger temp.arriving_export_stored');
+      await traces.ingestExport(TEAM_KEY, anExport(2, 'second'));
+      expect(await storedTraces(traces, 1, 3)).toEqual([1, 2]);
+    });
+
+    it('commits a single statement that follows one that found the lock taken', async () => {
+      const { orm } = database;
+      const single = (text: string): Promise<unknown> => sql`${sql.raw(text)}`.execute(orm.em.fork().getKysely());
+      await single('create table note (id integer)');
+      await execute('pragma busy_timeout = 1');
+      for (const write of [
+        () => transaction(orm, (db) => sql`insert into note values (${1})`.execute(db)),
+        () => sql`insert into note values (${1})`.execute(orm.em.fork().getKysely()),
+        () => single('insert into note values (1)'),
+      ]) {
+        const release = await scratch.holdWriters();
+        await expect(write()).rejects.toThrow(/locked/);
+        await release();
+        await single('insert into note values (2)');
+        const reading = orm.em.fork().getKysely<never>({ type: 'read' });
+        expect((await sql`select id from note`.execute(reading)).rows).toEqual([{ id: 2 }]);
+        await single('delete from note');
+      }
+    });
+
+    it('refuses a statement whose transaction has ended instead of running it in another', async () => {
+      const { orm } = database;
+      await execute('create table note (id integer)');
+      const late: Promise<unknown>[] = [];
+      const insert = (db: Kysely<Tables>, id: number): void => {
+        const inserted = sql`insert into note values (${id})`.execute(db);
+        // Kysely runs it whether somebody waits for it or not.
+        inserted.catch(() => {});
+        late.push(inserted);
+      };
+      const failing = transaction(orm, async (db) => {
+        for (const id of [1, 2, 3]) insert(db, id);
+        await sql`insert into nowhere values (1)`.execute(db).catch(() => {});
+        for (const id of [4, 5, 6]) insert(db, id);
+        throw new Error('given up');
+      });
+      await expect(failing).rejects.toThrow('given up');
+      await Promise.allSettled(late);
+      expect(await execute('select id from note')).toEqual([]);
+    });
+  });

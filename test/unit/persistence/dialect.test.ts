@@ -1,0 +1,70 @@
+import { Kysely, sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { sqliteDialect } from '../../../src/persistence/dialect.ts';
+import type { SqliteHandle } from '../../../src/persistence/sqlite/handle.ts';
+
+const BUSY = Object.assign(new Error('SQLITE_BUSY: database is locked'), { code: 'SQLITE_BUSY' });
+const DUPLICATE = Object.assign(new Error('UNIQUE constraint failed'), { code: 'SQLITE_CONSTRAINT' });
+
+/** Opens connections that note what they run, and fail where `faultOf` says so. */
+function aDialect(faultOf: (sql: string, connection: number) => Error | null) {
+  const ran: string[][] = [];
+  const closed: number[] = [];
+  function open(): Promise<SqliteHandle> {
+    const connection = ran.push([]) - 1;
+    const run = async (text: string): Promise<void> => {
+      if (!text.startsWith('pragma')) ran[connection]?.push(text);
+      const fault = faultOf(text, connection);
+      if (fault !== null) throw fault;
+    };
+    return Promise.resolve({
+      all: (text) => run(text).then(() => []),
+      run: (text) => run(text).then(() => ({ changes: 0, lastRowId: 0 })),
+      close: async () => void closed.push(connection),
+    });
+  }
+  const failed = (error: unknown): void => {
+    throw error;
+  };
+  const db = new Kysely<never>({
+    dialect: sqliteDialect({ open, file: 'some.db', role: 'writer', lockTimeoutMs: 5, failed }),
+  });
+  return { db, ran, closed };
+}
+
+const insert = (db: Kysely<never>) => sql`insert into note values (1)`.execute(db);
+const CHECK = ['rollback', 'begin', 'commit'];
+
+test('a connection whose statement failed is checked before the next use', async () => {
+  let isBusy = true;
+  const { db, ran, closed } = aDialect((text) => (isBusy && text.startsWith('insert') ? BUSY : null));
+  await expect(insert(db)).rejects.toBe(BUSY);
+  isBusy = false;
+  await insert(db);
+  expect([ran, closed]).toEqual([[['insert into note values (1)', ...CHECK, 'insert into note values (1)']], []]);
+});
+
+test('a refused row needs no check', async () => {
+  const { db, ran } = aDialect((text) => (text.startsWith('insert') ? DUPLICATE : null));
+  await expect(insert(db)).rejects.toBe(DUPLICATE);
+  expect(ran).toEqual([['insert into note values (1)']]);
+});
+
+test('a connection that cannot be brought back to a clean state is replaced', async () => {
+  const lost = new Error('The SQLite worker has ended.');
+  const { db, ran, closed } = aDialect((text, connection) =>
+    connection === 0 && !text.startsWith('pragma') ? lost : null,
+  );
+  await expect(insert(db)).rejects.toBe(lost);
+  await insert(db);
+  expect([ran[1], closed]).toEqual([['insert into note values (1)'], [0]]);
+});
+
+test('a controlled transaction that cannot begin releases the connection', async () => {
+  let isBusy = true;
+  const { db, ran } = aDialect((text) => (isBusy && text === 'begin immediate' ? BUSY : null));
+  await expect(db.startTransaction().execute()).rejects.toBe(BUSY);
+  isBusy = false;
+  await db.transaction().execute((within) => insert(within as Kysely<never>));
+  expect(ran).toEqual([['begin immediate', ...CHECK, 'begin immediate', 'insert into note values (1)', 'commit']]);
+});

@@ -1,0 +1,38 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { Unavailable } from '../../../src/domain/errors.ts';
+import { createTurns } from '../../../src/persistence/sqlite/turns.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+test('turns come one at a time, in the order in which they were asked for', async () => {
+  const turns = createTurns(1_000);
+  const order: number[] = [];
+  let current = 0;
+  const users = Array.from({ length: 5 }, async (_, user) => {
+    const end = await turns.next();
+    current += 1;
+    expect(current).toBe(1);
+    order.push(user);
+    await Promise.resolve();
+    current -= 1;
+    end();
+    // A second end does not end the turn of the next user.
+    end();
+  });
+  await Promise.all(users);
+  expect(order).toEqual([0, 1, 2, 3, 4]);
+});
+
+test('a turn that does not come within the deadline is Unavailable, and the next user has its turn', async () => {
+  const turns = createTurns(1_000);
+  const end = await turns.next();
+  const late = turns.next().catch((error: unknown) => error);
+  await vi.advanceTimersByTimeAsync(999);
+  const inTime = turns.next();
+  await vi.advanceTimersByTimeAsync(1);
+  expect(await late).toEqual(new Unavailable('The database is busy. Try again shortly.'));
+  end();
+  (await inTime)();
+  (await turns.next())();
+});

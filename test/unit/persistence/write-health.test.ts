@@ -1,0 +1,89 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { Conflict, Unavailable } from '../../../src/domain/errors.ts';
+import { createWriteHealth } from '../../../src/persistence/write-health.ts';
+
+const AWAY = new Unavailable('The database cannot be used at the moment.');
+const REFUSAL = new Unavailable('The database takes no writes.');
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+function aHealth() {
+  const probe = vi.fn<() => Promise<void>>(() => Promise.resolve());
+  return { probe, health: createWriteHealth(probe) };
+}
+
+test('before the first write one probe decides', async () => {
+  const { probe, health } = aHealth();
+  await health.check();
+  await health.check();
+  expect(probe).toHaveBeenCalledTimes(1);
+});
+
+test('a write that worked needs no probe', async () => {
+  const { probe, health } = aHealth();
+  health.succeeded();
+  await health.check();
+  expect([probe.mock.calls.length, health.failures()]).toEqual([0, 0]);
+});
+
+test('after a failed write it fails until a probe works, at most one a second', async () => {
+  const { probe, health } = aHealth();
+  probe.mockRejectedValue(AWAY);
+  health.failed(AWAY);
+  await expect(health.check()).rejects.toEqual(REFUSAL);
+  await expect(health.check()).rejects.toEqual(REFUSAL);
+  vi.advanceTimersByTime(999);
+  await expect(health.check()).rejects.toEqual(REFUSAL);
+  expect(probe).toHaveBeenCalledTimes(1);
+  probe.mockResolvedValue();
+  vi.advanceTimersByTime(1);
+  await health.check();
+  expect([probe.mock.calls.length, health.failures()]).toEqual([2, 1]);
+});
+
+test('a write elsewhere that works does not end it, because it may touch other tables', async () => {
+  const { probe, health } = aHealth();
+  probe.mockRejectedValue(AWAY);
+  health.failed(AWAY);
+  health.succeeded();
+  await expect(health.check()).rejects.toEqual(REFUSAL);
+});
+
+test('a probe without an answer is waited for a second, shared by all who ask, and ends it when it works later', async () => {
+  const { probe, health } = aHealth();
+  const answer = Promise.withResolvers<void>();
+  probe.mockReturnValue(answer.promise);
+  health.failed(AWAY);
+  const checks = Promise.allSettled([health.check(), health.check()]);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(await checks).toEqual([
+    { status: 'rejected', reason: REFUSAL },
+    { status: 'rejected', reason: REFUSAL },
+  ]);
+  answer.resolve();
+  await health.check();
+  expect(probe).toHaveBeenCalledTimes(1);
+});
+
+test('a write that fails while a probe runs counts after it', async () => {
+  const { probe, health } = aHealth();
+  const answer = Promise.withResolvers<void>();
+  probe.mockReturnValueOnce(answer.promise);
+  health.failed(AWAY);
+  const check = health.check();
+  health.failed(AWAY);
+  answer.resolve();
+  await expect(check).rejects.toEqual(REFUSAL);
+});
+
+test('data that the database refuses does not make it fail, however often', async () => {
+  const { probe, health } = aHealth();
+  health.succeeded();
+  for (let time = 0; time < 3; time += 1) {
+    health.failed(new Error('NOT NULL constraint failed'));
+    health.failed(new Conflict('This key already exists.'));
+    await health.check();
+  }
+  expect([probe.mock.calls.length, health.failures()]).toEqual([1, 3]);
+});
