@@ -22,6 +22,7 @@ import { paidKeysOf } from './gateway/paid-keys.ts';
 import { createResponseSessions } from './gateway/create-response-sessions.ts';
 import { createGraphQLDoor } from './graphql-door.ts';
 import { openStores } from './persistence/orm.ts';
+import { lockDatabase } from './persistence/process-lock.ts';
 import { demoDeployment, createProviders } from './providers/providers.ts';
 import { createStripe } from './providers/stripe/stripe.ts';
 import { createAwsAccounts } from './runtime/aws-accounts.ts';
@@ -78,8 +79,19 @@ const EXPORT_DRAIN_MS = 1_500;
 /** How long requests in flight may take to end after the signal to stop, in ms. */
 const DRAIN_MS = 7_000;
 
-/** Composes the house from its settings and opens its door. */
+/** Locks the database for this process, composes the application from its settings, and listens. */
 export async function startApp(settings: Settings, log: Log): Promise<App> {
+  const lock = await lockDatabase({ databaseUrl: settings.databaseUrl, dataDir: settings.dataDir, log });
+  try {
+    const app = await composeApp(settings, log);
+    return { url: app.url, stop: (graceMs) => app.stop(graceMs).finally(() => lock.release()) };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+async function composeApp(settings: Settings, log: Log): Promise<App> {
   const exports = createTracePacker({
     limits: settings.otlp.limits,
     offloadBytes: settings.otlp.offloadBytes,
