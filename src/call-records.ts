@@ -18,6 +18,12 @@ export interface CallRecords
   extends Pick<WriteBehind<CallRecord>, 'flush' | 'caughtUp' | 'waiting'>, Pick<Unfolding, 'start' | 'stop'> {
   /** Takes a record; never waits and never throws. */
   record(call: CallRecord): void;
+  /** Number of records taken so far: the position of the latest. */
+  position(): number;
+  /** Position up to which every record is in the first store, or given up. */
+  storedThrough(): number;
+  /** Runs a read of the first store while no commit to it runs; see WriteBehind. */
+  readonly betweenCommits: WriteBehind<CallRecord>['betweenCommits'];
 }
 
 /** A store, what waits for it, and what is unfolded in it. */
@@ -36,7 +42,8 @@ export function createCallRecords({
   changed,
   log,
 }: {
-  readonly stores: readonly CallStore[];
+  /** The first keeps what calls cost. */
+  readonly stores: readonly [CallStore, ...CallStore[]];
   /** Hears of the traces that a commit changed, to be asked for when somebody wants to know. */
   readonly changed: (summaries: () => Promise<readonly TraceSummary[]>) => Promise<void>;
   readonly log: Log;
@@ -59,9 +66,16 @@ export function createCallRecords({
         log.warn({ err: error, calls }, 'calls are committed, but could not be unfolded or told of');
       }
     }
+    let news: (() => Promise<void>)[] = [];
     const queue = createWriteBehind<KeptCall>({
       async commit(calls) {
-        await afterCommit(calls.length, await store.append(calls));
+        const summaries = await store.append(calls);
+        news.push(() => afterCommit(calls.length, summaries));
+      },
+      async afterCommit() {
+        const due = news;
+        news = [];
+        for (const tell of due) await tell();
       },
       faultOf(error) {
         if (error instanceof Unavailable) return 'store';
@@ -76,8 +90,14 @@ export function createCallRecords({
     return { store, queue, unfolding };
   }
 
-  const lanes = stores.map(laneOf);
+  const [store, ...others] = stores;
+  const first = laneOf(store);
+  const lanes = [first, ...others.map(laneOf)];
   let fresh: CallRecord[] = [];
+  let taken = 0;
+  /** For each record that the first store refused before it was queued: how many had been queued before it. */
+  const unqueued: number[] = [];
+  let unqueuedGone = 0;
 
   function keepFresh(): void {
     const calls = fresh;
@@ -86,10 +106,12 @@ export function createCallRecords({
   }
 
   function keep(call: CallRecord): void {
-    for (const { store, queue } of lanes) {
+    for (const lane of lanes) {
+      const { queue } = lane;
       try {
-        queue.push(store.keep(call));
+        queue.push(lane.store.keep(call));
       } catch (error) {
+        if (lane === first) unqueued.push(queue.gone() + queue.waiting());
         setAside(call.spend.callId, call.spend.traceId, error);
       }
     }
@@ -97,6 +119,7 @@ export function createCallRecords({
 
   return {
     record(call) {
+      taken += 1;
       // Its caller waits for an answer, and nobody for its record.
       const gathered = fresh.push(call);
       if (gathered === 1) setTimeout(keepFresh, GATHER_MS).unref();
@@ -114,6 +137,16 @@ export function createCallRecords({
       return caughtUp.every(Boolean);
     },
     waiting: () => lanes.reduce((total, { queue }) => total + queue.waiting(), fresh.length * lanes.length),
+    position: () => taken,
+    storedThrough() {
+      const gone = first.queue.gone();
+      for (let [before] = unqueued; before !== undefined && before <= gone; [before] = unqueued) {
+        unqueued.shift();
+        unqueuedGone += 1;
+      }
+      return gone + unqueuedGone;
+    },
+    betweenCommits: (read, withinMs) => first.queue.betweenCommits(read, withinMs),
     start() {
       for (const { unfolding } of lanes) unfolding.start();
     },

@@ -14,6 +14,13 @@ export interface WriteBehind<Item> {
   /** As `flush`, but for a reader: never rejects, and waits no longer than `withinMs`; false when that was too short. */
   caughtUp(withinMs: number): Promise<boolean>;
   waiting(): number;
+  /** How many of the records that were pushed wait no longer: they are committed, refused or dropped. */
+  gone(): number;
+  /**
+   * Runs a read while no commit runs; commits wait for it, so it must have a deadline. When the commit under way takes
+   * longer than `withinMs`, the read does not wait for its end.
+   */
+  betweenCommits<Result>(read: () => Promise<Result>, withinMs: number): Promise<Result>;
 }
 
 /**
@@ -47,9 +54,12 @@ export function createWriteBehind<Item>({
   dropped,
   refused,
   batchLimit = BATCH_LIMIT,
+  afterCommit,
 }: {
   /** Stores all of them or fails. What is stored already may come again. */
   readonly commit: (items: readonly Item[]) => Promise<void>;
+  /** Runs after each batch, before the next one; also after one that was committed in part. Must not reject. */
+  readonly afterCommit?: () => Promise<void>;
   readonly faultOf: (error: unknown) => Fault;
   readonly failed: (error: unknown, waiting: number) => void;
   readonly dropped: (count: number) => void;
@@ -61,6 +71,16 @@ export function createWriteBehind<Item>({
   let running: Promise<void> | null = null;
   let timer: NodeJS.Timeout | null = null;
   let committed = 0;
+  let droppedCount = 0;
+  /** Ends when the commits and reads that were begun so far have ended. */
+  let turn: Promise<unknown> = Promise.resolve();
+
+  /** Commits and reads run one after another. */
+  function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const own = turn.then(work);
+    turn = own.catch(() => {});
+    return own;
+  }
 
   /** Commits what can be committed, in parts if need be; rejects when the store is at fault. */
   async function commitApart(batch: readonly Item[]): Promise<Parted<Item>> {
@@ -79,17 +99,25 @@ export function createWriteBehind<Item>({
     return { stored: left.stored + right.stored, suspects: [...left.suspects, ...right.suspects] };
   }
 
+  async function commitBatch(): Promise<void> {
+    const batch = waiting.slice(0, batchLimit);
+    const { stored, suspects } = await commitApart(batch);
+    const doubtful = stored === 0 ? suspects.find(({ fault }) => fault === 'either') : undefined;
+    if (doubtful) throw doubtful.error;
+    waiting = waiting.slice(batch.length);
+    committed += batch.length;
+    for (const { item, error } of suspects) refused(item, error);
+  }
+
   async function drain(): Promise<void> {
     // What came meanwhile gathers first, unless it fills a batch: many small commits write the same pages again and again.
-    do {
-      const batch = waiting.slice(0, batchLimit);
-      const { stored, suspects } = await commitApart(batch);
-      const doubtful = stored === 0 ? suspects.find(({ fault }) => fault === 'either') : undefined;
-      if (doubtful) throw doubtful.error;
-      waiting = waiting.slice(batch.length);
-      committed += batch.length;
-      for (const { item, error } of suspects) refused(item, error);
-    } while (waiting.length >= batchLimit);
+    do
+      try {
+        await inTurn(commitBatch);
+      } finally {
+        await afterCommit?.();
+      }
+    while (waiting.length >= batchLimit);
   }
 
   function start(): Promise<void> {
@@ -129,6 +157,7 @@ export function createWriteBehind<Item>({
         // While a commit runs its records head the list: they leave by that commit, not here.
         const spare = running ? batchLimit : 0;
         waiting.splice(spare, 1);
+        droppedCount += 1;
         dropped(1);
       }
       waiting.push(item);
@@ -153,5 +182,16 @@ export function createWriteBehind<Item>({
       return committedInTime;
     },
     waiting: () => waiting.length,
+    gone: () => committed + droppedCount,
+    betweenCommits: (read, withinMs) =>
+      new Promise((resolve, reject) => {
+        let begun: ReturnType<typeof read> | null = null;
+        const begin = (): ReturnType<typeof read> => {
+          clearTimeout(alarm);
+          return (begun ??= read());
+        };
+        const alarm = setTimeout(() => void begin().then(resolve, reject), withinMs);
+        inTurn(begin).then(resolve, reject);
+      }),
   };
 }

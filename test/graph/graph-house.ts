@@ -199,6 +199,7 @@ export async function openGraph(
         },
         forgetErrors: async () => {},
         totalOf: async () => ZERO_USD,
+        totalsOf: async () => new Map(),
       },
       catalogReleases: { all: async () => [], put: async () => {}, remove: async () => {} },
       keys: {

@@ -58,4 +58,6 @@ export interface SpendStore {
   forgetErrors(traces: readonly Pick<SpendRow, 'traceId' | 'keyHash'>[]): Promise<void>;
   /** What a key has spent, exact. */
   totalOf(keyHash: string): Promise<Usd>;
+  /** What each of these keys has spent, exact; keys without any spend are absent. */
+  totalsOf(keyHashes: readonly string[]): Promise<ReadonlyMap<string, Usd>>;
 }

@@ -20,8 +20,9 @@ export function readableSpend(store: SpendStore, readable: Readable): SpendStore
       await readable();
       return store.forgetErrors(traces);
     },
-    // Knows of them itself.
+    // These include calls that are not unfolded yet.
     totalOf: (keyHash) => store.totalOf(keyHash),
+    totalsOf: (keyHashes) => store.totalsOf(keyHashes),
   };
 }
 

@@ -1,5 +1,5 @@
 import { sql, type Kysely } from 'kysely';
-import type { Usd } from '../../domain/money.ts';
+import { type Usd, ZERO_USD } from '../../domain/money.ts';
 import type { SoughtCall, SpendRow, SpendStore } from '../../domain/spend/spend-row.ts';
 import { storable } from '../../domain/storable.ts';
 import type { Database } from '../database.ts';
@@ -95,19 +95,25 @@ export function createSpendStore({ orm, flavour, inFlight }: Database): SpendSto
     rows.map((row) => encodeRow(spendRows, storedRowOf(row)));
 
   /**
-   * What a key has spent, with the calls that are not taken apart yet: whoever is admitted does not wait for them. While
-   * calls take the general way they count twice for a moment, never not at all.
+   * What keys have spent, including calls that are not unfolded yet, so that admission does not wait for the unfolding. Calls
+   * that are unfolded one by one count twice until their segment is removed.
    */
-  const ownTotal = (keyHash: string) => sql<{ total: string }>`
-    select cast(
-      coalesce((select total from key_spend where key_hash = ${keyHash}), 0) +
-      coalesce((
-        select sum(cast(t.value ->> 'total' as bigint))
-        from call_segment s cross join ${
-          flavour === 'postgresql' ? sql`lateral jsonb_array_elements(s.totals::jsonb)` : sql`json_each(s.totals)`
-        } t
-        where t.value ->> 'key_hash' = ${keyHash}
-      ), 0) as text) as total`;
+  const totalsOf = (keyHashes: readonly string[]): Promise<ReadonlyMap<string, Usd>> =>
+    inFlight.run(async () => {
+      const hashes = textsIn(flavour, keyHashes.map(storable));
+      const { rows } = await sql<{ key_hash: string; total: string }>`
+        select key_hash, cast(sum(total) as text) as total from (
+          select key_hash, total from key_spend where key_hash in ${hashes}
+          union all
+          select t.value ->> 'key_hash', cast(t.value ->> 'total' as bigint)
+          from call_segment s cross join ${
+            flavour === 'postgresql' ? sql`lateral jsonb_array_elements(s.totals::jsonb)` : sql`json_each(s.totals)`
+          } t
+          where t.value ->> 'key_hash' in ${hashes}
+        ) spent group by key_hash
+      `.execute(reading());
+      return new Map(rows.map(({ key_hash: keyHash, total }) => [keyHash, BigInt(total) as Usd]));
+    });
 
   /** As almost always, no row is stored yet. Fails for all when one is. */
   async function appendFresh(db: Kysely<Tables>, rows: readonly SpendRow[]): Promise<void> {
@@ -202,10 +208,9 @@ export function createSpendStore({ orm, flavour, inFlight }: Database): SpendSto
             .execute(),
         );
       }),
-    totalOf: (keyHash) =>
-      inFlight.run(async () => {
-        const { rows } = await ownTotal(keyHash).execute(reading());
-        return BigInt(rows[0]?.total ?? 0) as Usd;
-      }),
+    async totalOf(keyHash) {
+      return (await totalsOf([keyHash])).get(keyHash) ?? ZERO_USD;
+    },
+    totalsOf,
   };
 }

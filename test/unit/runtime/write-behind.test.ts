@@ -194,3 +194,73 @@ describe('write-behind', () => {
     expect([refused, queue.waiting()]).toEqual([[1], 0]);
   });
 });
+
+describe('a read beside write-behind', () => {
+  /** A queue whose commits end when the test says so. */
+  function heldQueue() {
+    const commits: { readonly items: readonly number[]; readonly end: () => void }[] = [];
+    const queue = createWriteBehind<number>({
+      ...sound,
+      commit: (items) => new Promise((resolve) => commits.push({ items, end: resolve })),
+      failed: unexpected,
+      dropped: unexpected,
+    });
+    return { queue, commits };
+  }
+  const begun = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+  it('runs between two commits, and knows what is stored', async () => {
+    const { queue, commits } = heldQueue();
+    queue.push(1);
+    const first = queue.flush();
+    await begun();
+    const read = queue.betweenCommits(async () => queue.gone(), 60_000);
+    queue.push(2);
+    expect([queue.gone(), commits.length]).toEqual([0, 1]);
+    commits[0]?.end();
+    expect(await read).toBe(1);
+    await begun();
+    commits[1]?.end();
+    await first;
+    expect([queue.gone(), queue.waiting()]).toEqual([2, 0]);
+  });
+
+  it('holds the next commit up until it has ended, also when it fails', async () => {
+    const { queue, commits } = heldQueue();
+    const answer = Promise.withResolvers<never>();
+    const read = queue.betweenCommits(() => answer.promise, 60_000);
+    queue.push(1);
+    const flushed = queue.flush();
+    await begun();
+    expect(commits.length).toBe(0);
+    answer.reject(new Error('away'));
+    await expect(read).rejects.toThrow('away');
+    await begun();
+    commits[0]?.end();
+    await flushed;
+  });
+
+  it('does not wait for a commit longer than it may', async () => {
+    const { queue, commits } = heldQueue();
+    queue.push(1);
+    const flushed = queue.flush();
+    await begun();
+    let reads = 0;
+    const read = queue.betweenCommits(async () => {
+      reads += 1;
+      return queue.gone();
+    }, 1);
+    expect(await read).toBe(0);
+    commits[0]?.end();
+    await flushed;
+    await begun();
+    expect([queue.gone(), reads]).toEqual([1, 1]);
+  });
+
+  it('counts records that were refused or dropped as gone', async () => {
+    const { queue, refused } = pickyStore([2]);
+    for (const item of [1, 2, 3]) queue.push(item);
+    await queue.flush();
+    expect([queue.gone(), refused]).toEqual([3, [[2, POISON]]]);
+  });
+});
