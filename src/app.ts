@@ -38,11 +38,13 @@ import { createGoogleTokens } from './runtime/google-tokens.ts';
 import { keySmith, randomIds } from './runtime/identifiers.ts';
 import { createIpHash } from './runtime/ip-hash.ts';
 import type { Log } from './runtime/log.ts';
+import { createMemoryAdmission } from './runtime/memory-admission.ts';
 import { createMetrics } from './runtime/metrics.ts';
 import { createResponseIds } from './runtime/response-ids.ts';
 import { createResponseKeeper } from './runtime/response-keeper.ts';
 import type { Settings } from './runtime/settings.ts';
 import { openUpstreamClient } from './runtime/upstream-client.ts';
+import { createStoredSpend } from './runtime/stored-spend.ts';
 import { webSocketClient, webSocketServer } from './runtime/web-sockets.ts';
 import { createTraceOutlines } from './runtime/trace-outlines.ts';
 import { createRounds } from './rounds.ts';
@@ -148,6 +150,13 @@ async function composeApp(settings: Settings, log: Log): Promise<App> {
     log,
   });
   const spanExport = openSpanExport(settings, http, log);
+  const admission = createMemoryAdmission({
+    totals: createStoredSpend(stores.spend, records),
+    clock: systemClock,
+    failed(error) {
+      if (!draining) log.warn({ err: error }, 'stored spend could not be read; budgets go on with what is in memory');
+    },
+  });
   const gateway = createGateway({
     deployments: settings.demoModel ? [...settings.deployments, demoDeployment] : settings.deployments,
     providers: createProviders({
@@ -160,7 +169,7 @@ async function composeApp(settings: Settings, log: Log): Promise<App> {
     }),
     catalog,
     recorder: spanExport === null ? records : recordAndExport(records.record, spanExport),
-    spend: stores.spend,
+    admission,
     clock: systemClock,
     ids: randomIds,
     pause,
@@ -219,6 +228,7 @@ async function composeApp(settings: Settings, log: Log): Promise<App> {
       connections: connections.counts,
       upstreams: () => http.connections(),
       failedWrites: stores.failedWrites,
+      reservations: admission.counts,
       clock: systemClock,
     }),
     bus,

@@ -60,7 +60,7 @@ function pricedAs(deployment: Deployment, model: string | null, deployments: rea
 
 /** Books a batch that has ended, under its owner: one row however often, because everything in it follows from the batch. */
 export function createBatchBooks(
-  { recorder, charge }: Pick<CallTools, 'recorder' | 'charge'>,
+  { recorder, budgets }: Pick<CallTools, 'recorder' | 'budgets'>,
   deployments: readonly Deployment[],
   catalog: () => CatalogSnapshot,
 ): (batch: EndedBatch) => void {
@@ -118,6 +118,6 @@ export function createBatchBooks(
         capturePrompts: false,
       }),
     );
-    if (cost !== null) charge(caller, cost);
+    if (cost !== null) budgets.charge(owner.keyHash, cost);
   };
 }

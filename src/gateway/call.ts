@@ -3,21 +3,24 @@ import type { ChatDelta, Exchange, Outcome } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
 import { DomainError } from '../domain/errors.ts';
 import { addUsd, type Usd } from '../domain/money.ts';
+import type { Budgets, CostReservation, Estimated } from './budgets.ts';
 import { type BookTools, openBooks, type Place } from './books.ts';
 import type { GatewayCall, Tries } from './gateway.ts';
 
 /** What a call needs of the gateway around it. */
 export interface CallTools extends BookTools {
   readonly price: (deployment: Deployment, used: Pick<Outcome, 'usage' | 'measured'>) => Usd | null;
-  /** Counts a cost against the caller's key. */
-  readonly charge: (caller: Caller, cost: Usd) => void;
-  /** What the caller's key has spent, where that is known. */
-  readonly spent: (caller: Caller) => Usd | null;
+  readonly budgets: Budgets;
 }
 
 /** A call from its admission on: either it fails before an answer came, or it answers. Settled once. */
 export interface OpenCall {
   readonly callId: string;
+  /**
+   * Reserves what the call is expected to cost, and releases what it had reserved before. The reservation ends with the
+   * call. Synchronous when the key's spend is in memory. Throws BudgetExceeded.
+   */
+  reserve(at: Estimated): void | Promise<void>;
   /** `tries` tells what it took; once when absent. */
   answered(exchange: Exchange, tries?: Tries): GatewayCall;
   failed(failure: unknown): void;
@@ -45,6 +48,12 @@ export function openCall(
   const { callId, traceId, spanId, elapsedMs } = books;
   let exchange: Exchange | null = null;
   let cost: Usd | null = null;
+  let reserved: CostReservation | null = null;
+
+  function release(): void {
+    reserved?.settle(null);
+    reserved = null;
+  }
 
   /** An answer that has come whole is priced before it is handed on, so that its price can travel with it. */
   function priced(): Usd | null {
@@ -55,12 +64,27 @@ export function openCall(
   function settle(end: 'completed' | 'failed' | 'abandoned', failure?: unknown): void {
     if (books.closed()) return;
     const charged = priced();
-    if (charged !== null) tools.charge(caller, charged);
-    books.close(end, { failure, outcome: exchange?.outcome() ?? null, cost: charged });
+    const outcome = exchange?.outcome() ?? null;
+    // The record first: by its position admission knows whether a stored total includes this cost.
+    books.close(end, { failure, outcome, cost: charged });
+    if (reserved !== null) reserved.settle(charged, end === 'completed' && outcome !== null ? outcome : undefined);
+    else if (charged !== null && hasBudget(caller)) tools.budgets.charge(caller.keyHash, charged);
   }
 
   return {
     callId,
+    reserve(at) {
+      release();
+      const reserving = tools.budgets.reserve(caller, at);
+      if (!(reserving instanceof Promise)) {
+        reserved = reserving;
+        return;
+      }
+      return reserving.then((taken) => {
+        reserved = taken;
+        if (books.closed()) release();
+      });
+    },
     failed: (failure) => settle('failed', failure),
     moved(to, failure) {
       place = to;
@@ -83,7 +107,7 @@ export function openCall(
         spanId,
         cost: () => (books.closed() || !answer.streaming ? priced() : null),
         keySpend() {
-          const before = tools.spent(caller);
+          const before = tools.budgets.spentBy(caller.keyHash);
           const now = books.closed() || answer.streaming ? null : priced();
           return before === null || now === null ? before : addUsd(before, now);
         },
@@ -94,6 +118,9 @@ export function openCall(
     },
   };
 }
+
+/** Costs of keys without a budget are not counted here: their stored total is read when they get one. */
+const hasBudget = ({ key }: Caller): boolean => key !== null && key.maxBudget !== null;
 
 /** The steps of an answer; their end closes the books. A failure is the last step, not an exception. */
 function settling(

@@ -1,3 +1,4 @@
+import type { Admission } from '../domain/admission/admission.ts';
 import type { CatalogSource } from '../domain/catalog/catalog.ts';
 import type { ModelRequest } from '../domain/chat/chat.ts';
 import { rememberCall } from '../domain/chat/failed-call.ts';
@@ -5,13 +6,13 @@ import type { Provider, Deployment } from '../domain/chat/provider.ts';
 import { withClientCredentials } from '../domain/deployments/client-credentials.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { Clock, Ids } from '../domain/clock.ts';
-import { BudgetExceeded, type BudgetToldAs, DomainError } from '../domain/errors.ts';
+import { type BudgetToldAs, DomainError } from '../domain/errors.ts';
 import { assertMayCall } from '../domain/keys/virtual-key.ts';
-import type { SpendStore } from '../domain/spend/spend-row.ts';
 import { MAX_VALUE_BYTES } from '../domain/traces/truncate.ts';
-import { createLedger } from './admit.ts';
+import { createBudgets } from './budgets.ts';
 import { type CallTools, openCall } from './call.ts';
 import { createRealtime } from './create-realtime.ts';
+import { createCostExpectations } from './expected-cost.ts';
 import type { CallRecorder, Gateway, ObjectGateway, ProbeGateway, TokenGateway } from './gateway.ts';
 import { watchHealth } from './health.ts';
 import { createPassing } from './passing.ts';
@@ -27,7 +28,8 @@ export interface GatewayOptions {
   readonly providers: readonly Provider[];
   readonly catalog: CatalogSource;
   readonly recorder: CallRecorder;
-  readonly spend: Pick<SpendStore, 'totalOf'>;
+  /** Counts what keys with a budget spend. */
+  readonly admission: Admission;
   readonly clock: Clock;
   readonly ids: Ids;
   /** Waits. Rejects with the signal's reason when it fires first. */
@@ -50,7 +52,13 @@ export interface GatewayOptions {
 export function createGateway(options: GatewayOptions): Gateway & ObjectGateway & TokenGateway & ProbeGateway {
   const { deployments, catalog, capturePrompts } = options;
   const routeOf = createRouter(deployments, options.providers);
-  const ledger = createLedger(options.spend, options.budgetToldAs);
+  const price = createPricer(() => catalog.current());
+  const budgets = createBudgets({
+    admission: options.admission,
+    expectations: createCostExpectations(price, () => catalog.current()),
+    isFree: (deployment) => isFreeOfCharge(price, deployment),
+    toldAs: options.budgetToldAs,
+  });
   const health = watchHealth(options.clock);
   const tools: CallTools = {
     recorder: options.recorder,
@@ -58,23 +66,9 @@ export function createGateway(options: GatewayOptions): Gateway & ObjectGateway 
     clock: options.clock,
     ids: options.ids,
     capturePrompts,
-    price: createPricer(() => catalog.current()),
-    charge: (caller, cost) => ledger.add(caller.keyHash, cost),
-    spent: ({ keyHash }) => ledger.spentBy(keyHash),
+    price,
+    budgets,
   };
-
-  /** A model that costs nothing is there for those, too, who have nothing left. Whether it does is looked at for them only. */
-  function assertAffordable({ key }: Caller, deployment: Deployment): void | Promise<void> {
-    if (key === null) return;
-    const unlessFree = (failure: unknown): void => {
-      if (!(failure instanceof BudgetExceeded) || !isFreeOfCharge(tools.price, deployment)) throw failure;
-    };
-    try {
-      return ledger.assertAffordable(key)?.catch(unlessFree);
-    } catch (failure) {
-      unlessFree(failure);
-    }
-  }
 
   /** The deployment with as much time, and by whose account, as a request says. */
   function meant(deployment: Deployment, request: ModelRequest): Deployment {
@@ -88,10 +82,10 @@ export function createGateway(options: GatewayOptions): Gateway & ObjectGateway 
     meant,
     pause: options.pause,
     tellsTries: options.tellsTries,
-    async unaffordable(caller, deployment) {
+    async reserve(call, at) {
       if (!options.checksFallbackBudgets) return null;
       try {
-        await assertAffordable(caller, deployment);
+        await call.reserve(at);
         return null;
       } catch (failure) {
         if (failure instanceof DomainError) return failure;
@@ -116,17 +110,16 @@ export function createGateway(options: GatewayOptions): Gateway & ObjectGateway 
       deployments,
       providers: options.providers,
       routeOf,
-      ledger,
       tools,
       catalog: () => catalog.current(),
     }),
-    realtime: createRealtime({ routeOf, ledger, tools }),
+    realtime: createRealtime({ routeOf, tools }),
     ...createTokenGateway(routeOf, meant),
-    ...createProbing({ providers: options.providers, ledger, tools, catalog: () => catalog.current() }),
+    ...createProbing({ providers: options.providers, tools, catalog: () => catalog.current() }),
     deployments: () => deployments,
     healthOf: (deploymentId) => health.of(deploymentId),
     async admit(caller, request) {
-      await assertAffordable(caller, meant(chosen(caller, request).deployment, request));
+      await budgets.check(caller, { deployment: meant(chosen(caller, request).deployment, request), request });
     },
     async call(caller, asked, signal) {
       const includeUsage = asked.includeUsage || (options.alwaysStreamUsage && asked.stream);
@@ -136,10 +129,10 @@ export function createGateway(options: GatewayOptions): Gateway & ObjectGateway 
       const deployment = meant(route.deployment, request);
       const call = openCall(tools, { caller, request, deployment, signal });
       try {
-        const checking = assertAffordable(caller, deployment);
-        if (checking) await checking;
+        const reserving = call.reserve({ deployment, request });
+        if (reserving) await reserving;
         const sent = capturePrompts ? { ...request, textLimit: MAX_VALUE_BYTES } : request;
-        if (retries !== undefined) return await retrying.send(call, { caller, request: sent, route, signal }, retries);
+        if (retries !== undefined) return await retrying.send(call, { request: sent, route, signal }, retries);
         return call.answered(await route.provider.send(deployment, sent, signal));
       } catch (failure) {
         rememberCall(failure, { callId: call.callId, timeoutSeconds: deployment.timeoutSeconds });

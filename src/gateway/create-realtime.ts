@@ -2,8 +2,8 @@ import { rememberCall } from '../domain/chat/failed-call.ts';
 import { Unavailable, Unsupported } from '../domain/errors.ts';
 import { assertMayCall } from '../domain/keys/virtual-key.ts';
 import { REALTIME } from '../domain/realtime/realtime.ts';
-import type { Ledger } from './admit.ts';
 import { openBooks } from './books.ts';
+import type { CostReservation } from './budgets.ts';
 import type { CallTools } from './call.ts';
 import type { Realtime, RealtimeLimits } from './realtime.ts';
 import { openAccount } from './realtime-account.ts';
@@ -27,10 +27,11 @@ const LIMITS: RealtimeLimits = {
 
 /** Route, admit, open, relay, record: sessions through the gateway. */
 export function createRealtime(
-  parts: { readonly routeOf: Router; readonly ledger: Ledger; readonly tools: CallTools },
+  parts: { readonly routeOf: Router; readonly tools: CallTools },
   limits: RealtimeLimits = LIMITS,
 ): Realtime {
-  const { routeOf, ledger, tools } = parts;
+  const { routeOf, tools } = parts;
+  const { budgets } = tools;
   const sessions = new Set<LiveSession>();
   let opening = 0;
   /** Fires when the process goes away: what is still opening is given up. */
@@ -56,8 +57,9 @@ export function createRealtime(
       const about = { ...request, endpoint: REALTIME, body: {} };
       const books = openBooks({ ...tools, capturePrompts: false }, { caller, request: about, deployment, signal });
       opening += 1;
+      let reserved: CostReservation | null = null;
       try {
-        if (caller.key !== null) await ledger.assertAffordable(caller.key);
+        reserved = await budgets.reserve(caller, { deployment, request: null });
         const upstream = await provider.openRealtime(deployment, request, AbortSignal.any([signal, leaving.signal]));
         if (leaving.signal.aborted) {
           upstream.socket.close(1000, '');
@@ -69,8 +71,9 @@ export function createRealtime(
           deployment,
           upstream,
           books,
-          account: openAccount(tools, { caller, deployment }),
-          ledger,
+          account: openAccount(tools, { deployment, charge: (cost) => reserved?.progress(cost) }),
+          budgets,
+          reserved,
           limits,
           nowMs: () => tools.clock.monotonicMs(),
           caller,
@@ -85,6 +88,7 @@ export function createRealtime(
       } catch (failure) {
         rememberCall(failure, { callId: books.callId, timeoutSeconds: deployment.timeoutSeconds });
         books.close('failed', { failure, outcome: null, cost: null });
+        reserved?.settle(null);
         throw failure;
       } finally {
         opening -= 1;

@@ -5,7 +5,6 @@ import { NotFound, Unsupported } from '../domain/errors.ts';
 import { assertMayCall, mayCall } from '../domain/keys/virtual-key.ts';
 import { ZERO_USD } from '../domain/money.ts';
 import { OBJECT_PATHS } from '../domain/upstream-objects/object-action.ts';
-import type { Ledger } from './admit.ts';
 import { createBatchBooks } from './batch-books.ts';
 import { type CallTools, openCall } from './call.ts';
 import type { ObjectGateway, Wanted } from './gateway.ts';
@@ -16,20 +15,12 @@ interface PassingTools {
   readonly deployments: readonly Deployment[];
   readonly providers: readonly Provider[];
   readonly routeOf: Router;
-  readonly ledger: Ledger;
   readonly tools: CallTools;
   readonly catalog: () => CatalogSnapshot;
 }
 
 /** Choose, admit, hand on, record: calls about things that upstreams keep (ADR 0025). */
-export function createPassing({
-  deployments,
-  providers,
-  routeOf,
-  ledger,
-  tools,
-  catalog,
-}: PassingTools): ObjectGateway {
+export function createPassing({ deployments, providers, routeOf, tools, catalog }: PassingTools): ObjectGateway {
   const byId = deploymentsById(deployments);
   const keeps = (deployment: Deployment): boolean => providerFor(deployment, providers).pass !== undefined;
 
@@ -72,7 +63,8 @@ export function createPassing({
         ...(action.billed === 'later' ? {} : { fixedCost: ZERO_USD }),
       });
       try {
-        if (action.makes && caller.key !== null) await ledger.assertAffordable(caller.key);
+        // What it will cost is not known here: a batch is charged when it has ended.
+        if (action.makes) await tools.budgets.check(caller);
         return call.answered(await provider.pass(deployment, { ...request, owner: caller.keyHash }, signal));
       } catch (failure) {
         rememberCall(failure, { callId: call.callId, timeoutSeconds: deployment.timeoutSeconds });

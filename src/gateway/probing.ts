@@ -7,7 +7,6 @@ import { type Probe, type Question, questionFor } from '../domain/deployments/pr
 import { DomainError } from '../domain/errors.ts';
 import { type CallTools, openCall } from './call.ts';
 import type { ProbeGateway } from './gateway.ts';
-import type { Ledger } from './admit.ts';
 import { providerFor } from './route.ts';
 
 /** What a probe is in a spend row. */
@@ -18,12 +17,10 @@ const ANSWER_LIMIT = 16 * 1024 * 1024;
 /** Asks deployments whether they answer. A probe is a call like others: it has a price, a row and a span, and counts as health. */
 export function createProbing({
   providers,
-  ledger,
   tools,
   catalog,
 }: {
   readonly providers: readonly Provider[];
-  readonly ledger: Ledger;
   readonly tools: CallTools;
   readonly catalog: () => CatalogSnapshot;
 }): ProbeGateway {
@@ -64,7 +61,8 @@ export function createProbing({
     async probe(caller, deployment, signal) {
       const question = questionFor(deployment, entryFor(deployment, catalog()));
       if (typeof question === 'string') return question;
-      if (caller.key !== null) await ledger.assertAffordable(caller.key);
+      // Nothing is reserved: a deployment has one probe at a time, which asks for a few tokens.
+      await tools.budgets.check(caller);
       const { id } = deployment;
       const running = asking.get(id);
       if (running !== undefined) return await running;

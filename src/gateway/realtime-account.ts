@@ -1,4 +1,3 @@
-import type { Caller } from '../domain/caller.ts';
 import type { AudioTokens, Outcome, Usage } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
 import { addUsd, type Usd } from '../domain/money.ts';
@@ -19,8 +18,15 @@ export interface RealtimeAccount {
  * and its key's allowance with it.
  */
 export function openAccount(
-  { price, charge }: Pick<CallTools, 'price' | 'charge'>,
-  { caller, deployment }: { readonly caller: Caller; readonly deployment: Deployment },
+  { price }: Pick<CallTools, 'price'>,
+  {
+    deployment,
+    charge,
+  }: {
+    readonly deployment: Deployment;
+    /** Charges one turn. */
+    readonly charge: (cost: Usd) => void;
+  },
 ): RealtimeAccount {
   let sessionId: string | null = null;
   let model: string | null = null;
@@ -46,7 +52,7 @@ export function openAccount(
       const priced = price(paid(news.by), news.usage === null ? news : { usage: news.usage });
       if (priced === null) return false;
       cost = cost === null ? priced : addUsd(cost, priced);
-      charge(caller, priced);
+      charge(priced);
       return true;
     },
     outcome: () => ({

@@ -4,8 +4,8 @@ import { DomainError, InvalidInput, TooLarge, Unavailable } from '../domain/erro
 import { assertMayCall } from '../domain/keys/virtual-key.ts';
 import type { RealtimeRequest, RealtimeUpstream } from '../domain/realtime/realtime.ts';
 import type { SocketEnd, SocketMessage } from '../domain/realtime/sockets.ts';
-import type { Ledger } from './admit.ts';
 import type { Books } from './books.ts';
+import type { Budgets, CostReservation } from './budgets.ts';
 import type { RealtimeClient, RealtimeLimits, RealtimeSession } from './realtime.ts';
 import type { RealtimeAccount } from './realtime-account.ts';
 import { createSide, type Side } from './realtime-side.ts';
@@ -24,7 +24,9 @@ export interface SessionParts {
   readonly upstream: RealtimeUpstream;
   readonly books: Books;
   readonly account: RealtimeAccount;
-  readonly ledger: Ledger;
+  readonly budgets: Budgets;
+  /** For its next turn, and what its turns have cost; null where nothing is counted. */
+  readonly reserved: CostReservation | null;
   readonly limits: RealtimeLimits;
   readonly nowMs: () => number;
   readonly caller: Caller;
@@ -53,7 +55,7 @@ const BROKEN = 1011;
 
 /** The relay between two open sockets: messages both ways, each side read no faster than the other takes them. */
 export function createSession(parts: SessionParts): LiveSession {
-  const { request, deployment, upstream, books, account, ledger, limits, nowMs } = parts;
+  const { request, deployment, upstream, books, account, budgets, limits, nowMs } = parts;
   const openedMs = nowMs();
   let spokenMs = openedMs;
   let checkedMs = openedMs;
@@ -71,7 +73,9 @@ export function createSession(parts: SessionParts): LiveSession {
   function finish({ end, failure = null, code, reason = '', silent = false }: Ending): void {
     if (over) return;
     over = true;
-    books.close(end, { failure, outcome: account.outcome(), cost: account.cost() });
+    const cost = account.cost();
+    books.close(end, { failure, outcome: account.outcome(), cost });
+    parts.reserved?.settle(cost);
     if (client !== null) {
       if (failure !== null && !silent) client.socket.send(client.words(failure, null));
       client.socket.close(code, reason);
@@ -149,7 +153,7 @@ export function createSession(parts: SessionParts): LiveSession {
   async function stillMay(): Promise<void> {
     ({ key } = await parts.identify());
     assertMayCall(key, request.model);
-    if (key !== null) await ledger.assertAffordable(key);
+    await budgets.check({ ...parts.caller, key }, { deployment, request: null });
   }
 
   function tend(): void {

@@ -1,4 +1,3 @@
-import type { Caller } from '../domain/caller.ts';
 import type { Exchange, ModelRequest } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
 import { DomainError } from '../domain/errors.ts';
@@ -12,6 +11,7 @@ import {
 } from '../domain/inference/retries.ts';
 import { mayCall, notAvailable, type VirtualKey } from '../domain/keys/virtual-key.ts';
 import type { Place } from './books.ts';
+import type { Estimated } from './budgets.ts';
 import type { OpenCall } from './call.ts';
 import type { GatewayCall } from './gateway.ts';
 import { type Route, type Router, unknownModel } from './route.ts';
@@ -21,8 +21,8 @@ interface RetryTools {
   readonly routeOf: Router;
   /** A deployment as this request has it called. */
   readonly meant: (deployment: Deployment, request: ModelRequest) => Deployment;
-  /** Why a caller cannot afford a deployment; null where nothing is against it. */
-  readonly unaffordable: (caller: Caller, deployment: Deployment) => Promise<DomainError | null>;
+  /** Reserves the cost of a fallback, in place of what failed. Gives why that is not possible; null when it is. */
+  readonly reserve: (call: OpenCall, at: Estimated) => Promise<DomainError | null>;
   /** Waits. Rejects with the signal's reason when it fires first. */
   readonly pause: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   /** Whether a failure tells what was tried. */
@@ -31,7 +31,6 @@ interface RetryTools {
 
 /** A call that is admitted, and where it goes first. */
 interface Asked {
-  readonly caller: Caller;
   readonly request: ModelRequest;
   readonly route: Route;
   readonly signal: AbortSignal;
@@ -45,7 +44,7 @@ export interface Retrying {
   send(call: OpenCall, asked: Asked, retries: Retries): Promise<GatewayCall>;
 }
 
-export function createRetrying({ routeOf, meant, unaffordable, pause, tellsTries }: RetryTools): Retrying {
+export function createRetrying({ routeOf, meant, reserve, pause, tellsTries }: RetryTools): Retrying {
   const groupOf = (name: string): string => routeOf.byId(name)?.deployment.modelGroup ?? name;
 
   /** Where a fallback is asked first, and where else; the name of a model, or of one deployment. */
@@ -68,7 +67,7 @@ export function createRetrying({ routeOf, meant, unaffordable, pause, tellsTries
         if (routeOf.byId(name) === null && routeOf.all(name).length === 0) throw unknownModel(endpoint.path, name);
       }
     },
-    async send(call, { caller, request, route, signal }, { again, fallbacks, longer }) {
+    async send(call, { request, route, signal }, { again, fallbacks, longer }) {
       const made = { retries: 0, fallbacks: 0 };
       const mostFallbacks = fallbacks.length + longer.size === 0 ? null : MOST_FALLBACKS;
       let at: Place = { request, deployment: route.deployment };
@@ -125,7 +124,7 @@ export function createRetrying({ routeOf, meant, unaffordable, pause, tellsTries
           const asked = asFallback(request, fallback, groupOf(fallback.model));
           const target = targetOf(fallback.model, request);
           if (target === null) throw unknownModel(request.endpoint.path, fallback.model);
-          unpaid = await unaffordable(caller, target.route.deployment);
+          unpaid = await reserve(call, { deployment: target.route.deployment, request: asked });
           if (unpaid !== null) continue;
           const last = failures.at(-1);
           call.moved({ request: asked, deployment: meant(target.route.deployment, asked) }, last);

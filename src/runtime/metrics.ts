@@ -14,6 +14,8 @@ export interface MetricsOptions {
   readonly upstreams: () => UpstreamConnections;
   /** Writes since the start that the database did not take. */
   readonly failedWrites: () => number;
+  /** Reserved budgets of calls under way, and those that expired. */
+  readonly reservations: () => { readonly open: number; readonly expired: number };
   readonly clock: Clock;
 }
 
@@ -33,7 +35,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
 }
 
 async function openRegistry(options: MetricsOptions) {
-  const { catalog, spanExport, calls, connections, upstreams, failedWrites, clock } = options;
+  const { catalog, spanExport, calls, connections, upstreams, failedWrites, reservations, clock } = options;
   const { collectDefaultMetrics, Counter, Gauge, Registry } = await import('prom-client');
   const registry = new Registry();
   const registers = [registry];
@@ -65,6 +67,11 @@ async function openRegistry(options: MetricsOptions) {
       refused.inc({ limit: 'network' }, network);
     },
   });
+  gauge(
+    'lensgate_budget_reservations',
+    'Calls under way that have a part of a budget reserved.',
+    () => reservations().open,
+  );
   gauge('lensgate_catalog_entries', 'Entries of the catalog.', ({ count }) => count);
   gauge('lensgate_catalog_quarantined_prices', 'Prices that are kept out of the catalog.', ({ held }) => held);
 
@@ -104,6 +111,15 @@ async function openRegistry(options: MetricsOptions) {
       looks.reset();
       for (const [outcome, count] of Object.entries(catalog.status().looks) as [LookOutcome, number][])
         looks.inc({ outcome }, count);
+    },
+  });
+  const expired = new Counter({
+    name: 'lensgate_budget_reservations_expired_total',
+    help: 'Reserved parts of budgets that no call ended within an hour, and that were given back.',
+    registers,
+    collect() {
+      expired.reset();
+      expired.inc(reservations().expired);
     },
   });
   if (spanExport !== null) {

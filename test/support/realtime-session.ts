@@ -3,12 +3,13 @@ import { UpstreamFailed } from '../../src/domain/errors.ts';
 import { type Usd, usdFrom } from '../../src/domain/money.ts';
 import type { RealtimeRequest, RealtimeUpstream } from '../../src/domain/realtime/realtime.ts';
 import type { OpenSocket, SocketListener, SocketMessage } from '../../src/domain/realtime/sockets.ts';
-import { createLedger } from '../../src/gateway/admit.ts';
+import { createBudgets } from '../../src/gateway/budgets.ts';
 import { createRealtime } from '../../src/gateway/create-realtime.ts';
 import type { CallRecord } from '../../src/domain/calls/call-record.ts';
 import { watchHealth } from '../../src/gateway/health.ts';
 import type { RealtimeLimits } from '../../src/gateway/realtime.ts';
 import { createRouter } from '../../src/gateway/route.ts';
+import { anAdmission } from './admission.ts';
 import { aCaller, aDeployment } from './chat.ts';
 
 export const usd = (amount: string): Usd => usdFrom(amount) ?? (0n as Usd);
@@ -81,7 +82,14 @@ export async function aSession(
     showable: (reason) => reason,
     failureOf: (end) => new UpstreamFailed(end.kind, { provider: 'openai', upstreamStatus: null }),
   };
-  const ledger = createLedger({ totalOf: async () => usd('0') });
+  const admission = anAdmission();
+  const price = (): Usd => usd('1');
+  const budgets = createBudgets({
+    admission,
+    expectations: { of: () => ({ cost: price(), learn: () => {} }) },
+    isFree: () => false,
+    toldAs: 'unprocessable',
+  });
   const realtime = createRealtime(
     {
       routeOf: createRouter(
@@ -95,16 +103,14 @@ export async function aSession(
           },
         ],
       ),
-      ledger,
       tools: {
         health: watchHealth({ now: () => new Date(0), monotonicMs: () => nowMs }),
         recorder: { record: (call) => void records.push(call) },
         clock: { now: () => new Date(0), monotonicMs: () => nowMs },
         ids: { uuid: () => `uuid-${(ids += 1)}`, traceId: () => '1'.repeat(32), spanId: () => '2'.repeat(16) },
         capturePrompts: true,
-        price: () => usd('1'),
-        charge: (caller, cost) => ledger.add(caller.keyHash, cost),
-        spent: ({ keyHash }) => ledger.spentBy(keyHash),
+        price,
+        budgets,
       },
     },
     LIMITS,
@@ -125,6 +131,7 @@ export async function aSession(
     realtime,
     ended,
     open,
+    admission,
     ends: () => records.map(({ spend }) => [spend.status, spend.error?.code ?? null]),
     /** Lets the time go by, with a look at the sessions on the way. */
     wait(ms: number) {

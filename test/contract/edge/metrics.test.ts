@@ -26,6 +26,7 @@ it('metrics.read 200 in the text format of Prometheus, without a key', async () 
     ['lensgate_connections_open', 1],
     ['lensgate_connections_refused_total{limit="total"}', 0],
     ['lensgate_connections_refused_total{limit="network"}', 0],
+    ['lensgate_budget_reservations', 0],
     ['lensgate_catalog_entries', expect.any(Number)],
     ['lensgate_catalog_quarantined_prices', 3],
     ['lensgate_upstream_calls_waiting', 0],
@@ -37,6 +38,7 @@ it('metrics.read 200 in the text format of Prometheus, without a key', async () 
     ['lensgate_catalog_refreshes_total{outcome="unchanged"}', 0],
     ['lensgate_catalog_refreshes_total{outcome="refused"}', 0],
     ['lensgate_catalog_refreshes_total{outcome="failed"}', 0],
+    ['lensgate_budget_reservations_expired_total', 0],
   ]);
   expect([(values.get('lensgate_catalog_entries') ?? 0) >= 4_000, values.has('process_resident_memory_bytes')]).toEqual(
     [true, true],

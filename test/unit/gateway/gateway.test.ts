@@ -7,6 +7,7 @@ import { BudgetExceeded, Forbidden, LimitExceeded, NotFound, UpstreamFailed } fr
 import { type Usd, usdFrom } from '../../../src/domain/money.ts';
 import { createGateway, type GatewayOptions } from '../../../src/gateway/create-gateway.ts';
 import type { CallRecord } from '../../../src/domain/calls/call-record.ts';
+import { anAdmission } from '../../support/admission.ts';
 import { aCaller, aModelRequest, aDeployment, aKey, NO_OUTCOME } from '../../support/chat.ts';
 
 const usd = (amount: string): Usd => usdFrom(amount) ?? (0n as Usd);
@@ -53,7 +54,7 @@ function aGateway(
       current: () => ({ id: '', takenAt: new Date(0), source: 'embedded', entries: [], find: () => null }),
     },
     recorder: { record: (call) => void records.push(call) },
-    spend: { totalOf: async () => usd('0') },
+    admission: anAdmission(),
     clock: { now: () => new Date('2026-01-01T00:00:00Z'), monotonicMs: () => (looks += 5) },
     ids: {
       uuid: () => `uuid-${(ids += 1)}`,
@@ -264,13 +265,11 @@ describe('a call that is not admitted', () => {
   it('comes from a key whose allowance is used up, counting what it spent before and since', async () => {
     const caller = aCaller(aKey({ maxBudget: usd('5'), alias: 'thrifty' }));
     let reads = 0;
-    const spend = {
-      async totalOf() {
-        reads += 1;
-        return usd('1.5');
-      },
-    };
-    const { gateway, records } = aGateway(async () => anExchange(), { spend });
+    const admission = anAdmission(async () => {
+      reads += 1;
+      return usd('1.5');
+    });
+    const { gateway, records } = aGateway(async () => anExchange(), { admission });
     const call = async () => (await gateway.call(caller, aModelRequest(), NEVER)).settle('completed');
     await call();
     await call();
@@ -290,14 +289,12 @@ describe('a call that is not admitted', () => {
 
   it('is asked about again when the spend could not be read', async () => {
     let reads = 0;
-    const spend = {
-      async totalOf() {
-        reads += 1;
-        if (reads === 1) throw new Error('the store is away');
-        return usd('0');
-      },
-    };
-    const { gateway } = aGateway(async () => anExchange(), { spend });
+    const admission = anAdmission(async () => {
+      reads += 1;
+      if (reads === 1) throw new Error('the store is away');
+      return usd('0');
+    });
+    const { gateway } = aGateway(async () => anExchange(), { admission });
     const caller = aCaller(aKey({ maxBudget: usd('5') }));
     await expect(gateway.call(caller, aModelRequest(), NEVER)).rejects.toThrow('the store is away');
     await expect(gateway.call(caller, aModelRequest(), NEVER)).resolves.toBeDefined();

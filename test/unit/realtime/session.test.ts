@@ -164,6 +164,43 @@ describe('a session', () => {
     await expect(house.open()).rejects.toThrow('Budget has been exceeded!');
   });
 
+  it('has its next turn reserved as long as it is open, and gives that back with its end', async () => {
+    const house = await aSession({ caller: aCaller(aKey({ maxBudget: usd('4') })) });
+    const second = await house.open();
+    const reserved = (limit: string, amount = 1n) =>
+      house.admission.check([{ counter: `key:${aKey().hash}`, limit: usd(limit), amount, refused: 'at' }]);
+    expect([reserved('2'), reserved('3')]).toEqual([expect.objectContaining({ used: 0n, reserved: usd('2') }), null]);
+    house.vendor.say('used');
+    house.vendor.say('used');
+    await settled();
+    expect(house.ends()).toEqual([]);
+    expect([reserved('4'), reserved('5')]).toEqual([
+      expect.objectContaining({ used: usd('2'), reserved: usd('2') }),
+      null,
+    ]);
+    second.abandon();
+    house.client.told().ended({ kind: 'cut' });
+    expect(house.admission.counts()).toEqual({ open: 0, expired: 0 });
+    expect([reserved('2', 0n), reserved('3')]).toEqual([
+      expect.objectContaining({ used: usd('2'), reserved: 0n }),
+      null,
+    ]);
+  });
+
+  it('gives its reservation back when it does not open', async () => {
+    let opened = 0;
+    const house = await aSession({
+      caller: aCaller(aKey({ maxBudget: usd('2') })),
+      async open(upstream) {
+        opened += 1;
+        if (opened > 1) throw new TypeError('no');
+        return upstream;
+      },
+    });
+    for (let tries = 0; tries < 5; tries += 1) await expect(house.open()).rejects.toThrow('no');
+    expect(house.admission.counts()).toEqual({ open: 1, expired: 0 });
+  });
+
   it('is recorded once, and says nothing more after its end', async () => {
     const house = await aSession();
     house.client.told().ended({ kind: 'cut' });

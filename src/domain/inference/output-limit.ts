@@ -1,0 +1,35 @@
+import type { RequestBody } from './askable.ts';
+
+/** Where requests limit the output tokens of one answer: OpenAI's and Anthropic's members, then Google's. */
+const MEMBERS = ['max_completion_tokens', 'max_tokens', 'max_output_tokens'] as const;
+
+/** Answers of one request at most: more is an upstream's error. */
+const MOST_ANSWERS = 128;
+
+/** Output tokens that one answer may have by its request; null where the request does not limit them. */
+export function mostOutputTokens(body: RequestBody): number | null {
+  const said = MEMBERS.map((member) => body[member]).find((value) => value !== undefined && value !== null);
+  const limit = said ?? configOf(body)['maxOutputTokens'] ?? configOf(body)['max_output_tokens'];
+  return typeof limit === 'number' && limit >= 0 && Number.isFinite(limit) ? Math.ceil(limit) : null;
+}
+
+/** How many answers a request asks for; 1 where it does not say. */
+export function wantedAnswers(body: RequestBody): number {
+  const { n, best_of: bestOf } = body;
+  const candidates = configOf(body)['candidateCount'];
+  if (n === undefined && bestOf === undefined && candidates === undefined) return 1;
+  return Math.min(Math.max(1, countOf(n), countOf(bestOf), countOf(candidates)), MOST_ANSWERS);
+}
+
+/** Forms write numbers as text. */
+function countOf(value: unknown): number {
+  const count = typeof value === 'string' ? Number(value) : value;
+  return typeof count === 'number' && Number.isInteger(count) ? count : 1;
+}
+
+const NONE: Readonly<Record<string, unknown>> = {};
+
+function configOf(body: RequestBody): Readonly<Record<string, unknown>> {
+  const config = body['generationConfig'] ?? body['generation_config'];
+  return typeof config === 'object' && config !== null ? { ...config } : NONE;
+}

@@ -1,0 +1,271 @@
+import type { ServerResponse } from 'node:http';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+
+const PATH = '/v1/chat/completions';
+const MESSAGES = [{ role: 'user', content: 'Hello' }];
+const AT_ONCE = 200;
+const USAGE = { prompt_tokens: 2, completion_tokens: 1, total_tokens: 3 };
+
+let app: TestApp;
+let upstream: FaultServer;
+/** Calls the upstream has got and not answered, with the upstream's name of the model. */
+let held: { readonly model: string; readonly response: ServerResponse }[] = [];
+
+beforeAll(async () => {
+  upstream = await startFaultServer();
+  const params = { api_base: `${upstream.url}/v1`, api_key: 'sk-up' };
+  // One output token costs 1 USD, so that a call with one output token costs exactly that.
+  const priced = { ...params, input_cost_per_token: 0, output_cost_per_token: 1 };
+  app = await startApp({
+    config: {
+      model_list: [
+        { model_name: 'paid', litellm_params: { ...priced, model: 'openai/paid-up' } },
+        { model_name: 'learned', litellm_params: { ...priced, model: 'openai/learned-up' } },
+        { model_name: 'spare', litellm_params: { ...priced, model: 'openai/spare-up' } },
+        { model_name: 'unpriced', litellm_params: { ...params, model: 'openai/unpriced-up' } },
+        { model_name: 'free', litellm_params: { ...priced, model: 'openai/free-up', output_cost_per_token: 0 } },
+      ],
+    },
+  });
+});
+
+afterAll(async () => {
+  await app.stop();
+  await upstream.stop();
+});
+
+beforeEach(() => {
+  held = [];
+  upstream.answer((response, _socket, { body }) => {
+    const { model } = JSON.parse(body) as { model: string };
+    held.push({ model, response });
+  });
+});
+
+/** How long a state is waited for that calls under way come to; a loaded machine takes seconds for 200 calls. */
+const SOON = { timeout: 30_000, interval: 20 };
+
+interface Key {
+  readonly authorization: string;
+  readonly name: string;
+}
+
+async function newKey(budget: number): Promise<Key> {
+  const { key } = (await (await app.call('POST', '/key/generate', { max_budget: budget })).json()) as { key: string };
+  return { authorization: `Bearer ${key}`, name: `sk-...${key.slice(-4)}` };
+}
+
+async function spendOf({ authorization }: Key): Promise<number> {
+  const answer = await app.call('GET', '/key/info', undefined, { authorization });
+  return ((await answer.json()) as { info: { spend: number } }).info.spend;
+}
+
+/** Calls sent at once, and how they were answered so far. */
+function callsAtOnce(count: number, { authorization }: Key, body: object) {
+  const statuses: number[] = [];
+  const refusals: unknown[] = [];
+  const calls = Array.from({ length: count }, async () => {
+    const answer = await app.call('POST', PATH, { max_tokens: 1, messages: MESSAGES, ...body }, { authorization });
+    const text = await answer.text();
+    statuses.push(answer.status);
+    if (answer.status === 422) refusals.push(JSON.parse(text));
+    return answer.status;
+  });
+  return { statuses, refusals, ended: () => Promise.all(calls) };
+}
+
+const ANSWER = {
+  id: 'chatcmpl-1',
+  object: 'chat.completion',
+  created: 1,
+  choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }],
+  usage: USAGE,
+};
+
+function answerHeld(): void {
+  for (const { model, response } of held.splice(0)) {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ ...ANSWER, model }));
+  }
+}
+
+function failHeld(which: string): void {
+  const failing = held.filter(({ model }) => model === which);
+  held = held.filter(({ model }) => model !== which);
+  for (const { response } of failing) {
+    response.writeHead(500, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ error: { message: 'no', type: 't' } }));
+  }
+}
+
+const event = (value: object | string): string =>
+  `data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`;
+const chunk = (rest: object): object => ({
+  id: 'c',
+  object: 'chat.completion.chunk',
+  created: 1,
+  model: 'up',
+  ...rest,
+});
+
+/** Begins the streams of all calls that are held. */
+function beginHeld(): readonly ServerResponse[] {
+  return held.splice(0).map(({ response }) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(event(chunk({ choices: [{ index: 0, delta: { content: 'Hi' } }] })));
+    return response;
+  });
+}
+
+function endStream(response: ServerResponse): void {
+  response.write(event(chunk({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })));
+  response.end(`${event(chunk({ choices: [], usage: USAGE }))}${event('[DONE]')}`);
+}
+
+async function openReservations(): Promise<number> {
+  const text = await (await fetch(`${app.url}/metrics`)).text();
+  return Number(/^lensgate_budget_reservations (\d+)$/m.exec(text)?.[1]);
+}
+
+const exceeded = (key: Key, cost: string, budget: string) => ({
+  error: {
+    message: `Budget has been exceeded! Key=None (${key.name}) Current cost: ${cost}, Max budget: ${budget}`,
+    type: 'budget_exceeded',
+    param: null,
+    code: '422',
+  },
+});
+
+describe('200 calls at once on a budget for five', { timeout: 60_000 }, () => {
+  it('are five, and the others are refused with the budget error', async () => {
+    const key = await newKey(5);
+    const calls = callsAtOnce(AT_ONCE, key, { model: 'paid' });
+    await expect.poll(() => calls.statuses.length + held.length, SOON).toBe(AT_ONCE);
+    expect(held.length).toBe(5);
+    expect(calls.refusals).toEqual(Array.from({ length: 195 }, () => exceeded(key, '5.0', '5.0')));
+    expect(await spendOf(key)).toBe(0);
+    answerHeld();
+    const statuses = await calls.ended();
+    expect(statuses.filter((status) => status === 200).length).toBe(5);
+    expect(await openReservations()).toBe(0);
+    await expect.poll(() => spendOf(key), SOON).toBe(5);
+    expect(await callsAtOnce(1, key, { model: 'paid' }).ended()).toEqual([422]);
+  });
+
+  it('are five, as streams, and those that were left give their part back', async () => {
+    const key = await newKey(5);
+    const leaving = new AbortController();
+    const send = (signal?: AbortSignal) =>
+      fetch(`${app.url}${PATH}`, {
+        method: 'POST',
+        headers: { authorization: key.authorization, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'paid', messages: MESSAGES, max_tokens: 1, stream: true }),
+        ...(signal === undefined ? {} : { signal }),
+      });
+    const left = [send(leaving.signal), send(leaving.signal)];
+    await expect.poll(() => held.length, SOON).toBe(2);
+    const begun = beginHeld();
+    await Promise.all(left);
+    const calls = callsAtOnce(AT_ONCE, key, { model: 'paid', stream: true });
+    await expect.poll(() => calls.statuses.length + held.length, SOON).toBe(AT_ONCE);
+    expect([begun.length, held.length]).toEqual([2, 3]);
+    expect(await openReservations()).toBe(5);
+    leaving.abort();
+    await expect.poll(openReservations, SOON).toBe(3);
+    for (const response of beginHeld()) endStream(response);
+    await calls.ended();
+    await expect.poll(openReservations, SOON).toBe(0);
+    await expect.poll(() => spendOf(key), SOON).toBe(3);
+    const after = callsAtOnce(AT_ONCE, key, { model: 'paid', stream: true });
+    await expect.poll(() => after.statuses.length + held.length, SOON).toBe(AT_ONCE);
+    expect(held.length).toBe(2);
+    for (const response of beginHeld()) endStream(response);
+    await after.ended();
+    await expect.poll(openReservations, SOON).toBe(0);
+    await expect.poll(() => spendOf(key), SOON).toBe(5);
+  });
+
+  it('are five without a limit of their own, once calls of the model have shown what they cost', async () => {
+    const key = await newKey(6);
+    const first = callsAtOnce(1, key, { model: 'learned', max_tokens: undefined });
+    await expect.poll(() => held.length, SOON).toBe(1);
+    answerHeld();
+    expect(await first.ended()).toEqual([200]);
+    const calls = callsAtOnce(AT_ONCE, key, { model: 'learned', max_tokens: undefined });
+    await expect.poll(() => calls.statuses.length + held.length, SOON).toBe(AT_ONCE);
+    expect(held.length).toBe(5);
+    answerHeld();
+    await calls.ended();
+    await expect.poll(() => spendOf(key), SOON).toBe(6);
+  });
+
+  it('are five where they fall back from a model that costs nothing', async () => {
+    const key = await newKey(5);
+    const calls = callsAtOnce(AT_ONCE, key, { model: 'free', fallbacks: ['spare'] });
+    await expect.poll(() => held.length, SOON).toBe(AT_ONCE);
+    failHeld('free-up');
+    await expect.poll(() => calls.statuses.length + held.length, SOON).toBe(AT_ONCE);
+    expect([...new Set(held.map(({ model }) => model)), held.length]).toEqual(['spare-up', 5]);
+    expect(calls.refusals).toEqual(Array.from({ length: 195 }, () => exceeded(key, '5.0', '5.0')));
+    answerHeld();
+    await calls.ended();
+    expect(await openReservations()).toBe(0);
+    await expect.poll(() => spendOf(key), SOON).toBe(5);
+  });
+
+  it('are five where they fall back from one that costs as much: a call holds one reservation', async () => {
+    const key = await newKey(5);
+    const calls = callsAtOnce(AT_ONCE, key, { model: 'paid', fallbacks: ['spare'] });
+    await expect.poll(() => calls.statuses.length + held.length, SOON).toBe(AT_ONCE);
+    failHeld('paid-up');
+    await expect.poll(() => held.map(({ model }) => model), SOON).toEqual(Array.from({ length: 5 }, () => 'spare-up'));
+    expect(await openReservations()).toBe(5);
+    answerHeld();
+    const statuses = await calls.ended();
+    expect(statuses.filter((status) => status === 200).length).toBe(5);
+    expect(await openReservations()).toBe(0);
+    await expect.poll(() => spendOf(key), SOON).toBe(5);
+  });
+
+  it('are five again when those before have failed', async () => {
+    const key = await newKey(5);
+    for (const model of ['paid', 'paid']) {
+      const calls = callsAtOnce(AT_ONCE, key, { model });
+      await expect.poll(() => calls.statuses.length + held.length, SOON).toBe(AT_ONCE);
+      expect(held.length).toBe(5);
+      failHeld('paid-up');
+      const statuses = await calls.ended();
+      expect(statuses.filter((status) => status === 500).length).toBe(5);
+      expect(await openReservations()).toBe(0);
+    }
+    expect(await spendOf(key)).toBe(0);
+  });
+});
+
+describe('a budget that calls under way have reserved', { timeout: 60_000 }, () => {
+  it('refuses neither models that cost nothing nor such without a price', async () => {
+    const key = await newKey(5);
+    const paid = callsAtOnce(5, key, { model: 'paid' });
+    await expect.poll(() => held.length, SOON).toBe(5);
+    const others = ['free', 'unpriced'].map((model) => callsAtOnce(1, key, { model }));
+    await expect.poll(() => held.length, SOON).toBe(7);
+    answerHeld();
+    expect(await Promise.all([paid, ...others].map((calls) => calls.ended()))).toEqual([
+      Array.from({ length: 5 }, () => 200),
+      [200],
+      [200],
+    ]);
+  });
+
+  it('admits one call alone that is expected to cost more than what is left', async () => {
+    const key = await newKey(5);
+    const calls = callsAtOnce(AT_ONCE, key, { model: 'paid', max_tokens: 1_000 });
+    await expect.poll(() => calls.statuses.length + held.length, SOON).toBe(AT_ONCE);
+    expect(held.length).toBe(1);
+    answerHeld();
+    await calls.ended();
+    await expect.poll(() => spendOf(key), SOON).toBe(1);
+  });
+});

@@ -1,0 +1,313 @@
+import { describe, expect, it } from 'vitest';
+import type { Admission, Charge, Refusal, Reservation } from '../../src/domain/admission/admission.ts';
+import { randomFrom } from '../support/random.ts';
+
+/** An implementation over stored totals that the suite sets, with a clock that the suite moves. */
+interface AdmissionUnderTest {
+  readonly admission: Admission;
+  /** Lets the lease of every open reservation end. */
+  endLeases(): void;
+  close(): Promise<void>;
+}
+
+export type AdmissionMaker = (stored: ReadonlyMap<string, bigint>) => Promise<AdmissionUnderTest>;
+
+const NOTHING: ReadonlyMap<string, bigint> = new Map();
+const charge = (amount: bigint, more: Partial<Charge> = {}): Charge => ({
+  counter: 'key:a',
+  limit: 10n,
+  amount,
+  refused: 'at',
+  ...more,
+});
+
+/** What every Admission promises. */
+export function admissionSuite(name: string, make: AdmissionMaker): void {
+  async function within(run: (under: AdmissionUnderTest) => Promise<void>, stored = NOTHING): Promise<void> {
+    const under = await make(stored);
+    try {
+      await run(under);
+    } finally {
+      await under.close();
+    }
+  }
+
+  describe(`Admission ${name}`, () => {
+    it('admits until use and reservations have reached the limit', () =>
+      within(async ({ admission }) => {
+        const reserved = [];
+        for (let call = 0; call < 5; call += 1) reserved.push(await reserve(admission, charge(2n)));
+        expect(await admission.reserve([charge(2n)])).toEqual(refusal(charge(2n), 0n, 10n));
+        for (const one of reserved) one.commit([2n]);
+        expect(await admission.reserve([charge(2n)])).toEqual(refusal(charge(2n), 10n, 0n));
+        expect(admission.usedOf('key:a')).toBe(10n);
+      }));
+
+    it('admits 5 of 200 calls at once on a limit for five', () =>
+      within(async ({ admission }) => {
+        const decisions = await Promise.all(
+          Array.from({ length: 200 }, async () => await admission.reserve([charge(2n)])),
+        );
+        expect(decisions.map(({ kind }) => kind).filter((kind) => kind === 'reserved')).toHaveLength(5);
+      }));
+
+    it('goes on from what is stored', () =>
+      within(
+        async ({ admission }) => {
+          const last = await reserve(admission, charge(3n));
+          expect(admission.usedOf('key:a')).toBe(8n);
+          last.commit([3n]);
+          expect(await admission.reserve([charge(1n)])).toEqual(refusal(charge(1n), 11n, 0n));
+        },
+        new Map([['key:a', 8n]]),
+      ));
+
+    it('refuses no call alone for its size', () =>
+      within(async ({ admission }) => {
+        const large = await reserve(admission, charge(1_000n));
+        expect(await admission.reserve([charge(1n)])).toEqual(refusal(charge(1n), 0n, 1_000n));
+        large.commit([9n]);
+        (await reserve(admission, charge(1_000n))).release();
+        expect(admission.usedOf('key:a')).toBe(9n);
+      }));
+
+    it('gives a released amount back', () =>
+      within(async ({ admission }) => {
+        (await reserve(admission, charge(10n))).release();
+        (await reserve(admission, charge(10n))).release();
+        expect(admission.usedOf('key:a')).toBe(0n);
+      }));
+
+    it('refuses at the limit or above it, as the charge says', () =>
+      within(
+        async ({ admission }) => {
+          const above = charge(1n, { refused: 'above' });
+          expect(await admission.check([charge(1n)])).toEqual(refusal(charge(1n), 10n, 0n));
+          const last = await reserve(admission, above);
+          expect(await admission.check([above])).toEqual(refusal(above, 10n, 1n));
+          last.commit([1n]);
+          expect(await admission.check([above])).toEqual(refusal(above, 11n, 0n));
+        },
+        new Map([['key:a', 10n]]),
+      ));
+
+    it('lets reservations not refuse what reserves nothing', () =>
+      within(async ({ admission }) => {
+        const all = await reserve(admission, charge(10n));
+        expect(await admission.check([charge(0n)])).toBe(null);
+        const nothing = await reserve(admission, charge(0n));
+        all.commit([4n]);
+        nothing.commit([6n]);
+        expect(await admission.check([charge(0n)])).toEqual(refusal(charge(0n), 10n, 0n));
+      }));
+
+    it('checks without reserving', () =>
+      within(async ({ admission }) => {
+        for (let call = 0; call < 5; call += 1) expect(await admission.check([charge(10n)])).toBe(null);
+        await reserve(admission, charge(10n));
+      }));
+
+    it('reserves all charges or none, and names the first that does not fit', () =>
+      within(async ({ admission }) => {
+        const [key, team, slots] = [
+          charge(1n),
+          charge(1n, { counter: 'team:b', limit: 1n }),
+          charge(1n, { counter: 'slots:a', limit: 1n }),
+        ];
+        const first = await reserve(admission, team, slots);
+        expect(await admission.reserve([key, team, slots])).toEqual(refusal(team, 0n, 1n));
+        expect(await admission.reserve([slots, key, team])).toEqual(refusal(slots, 0n, 1n));
+        first.commit([0n, 0n]);
+        const all = await reserve(admission, key, team, slots);
+        all.commit([7n, 1n, 0n]);
+        expect(['key:a', 'team:b', 'slots:a'].map((counter) => admission.usedOf(counter))).toEqual([7n, 1n, 0n]);
+      }));
+
+    it('ends a reservation once, whatever comes afterwards', () =>
+      within(async ({ admission }) => {
+        const one = await reserve(admission, charge(4n));
+        one.commit([3n]);
+        one.commit([3n]);
+        one.release();
+        one.progress([3n]);
+        expect(admission.usedOf('key:a')).toBe(3n);
+        const other = await reserve(admission, charge(7n));
+        other.release();
+        other.commit([5n]);
+        expect(admission.usedOf('key:a')).toBe(3n);
+        expect(await admission.check([charge(7n)])).toBe(null);
+      }));
+
+    it('counts a session as it goes on, and its whole use once', () =>
+      within(async ({ admission }) => {
+        const session = await reserve(admission, charge(2n));
+        session.progress([3n]);
+        session.progress([4n]);
+        expect(admission.usedOf('key:a')).toBe(7n);
+        expect(await admission.check([charge(1n)])).toBe(null);
+        const other = await reserve(admission, charge(1n));
+        expect(await admission.check([charge(1n)])).toEqual(refusal(charge(1n), 7n, 3n));
+        other.release();
+        session.commit([8n]);
+        expect(admission.usedOf('key:a')).toBe(8n);
+      }));
+
+    it('counts use that nothing was reserved for', () =>
+      within(async ({ admission }) => {
+        await admission.check([charge(1n)]);
+        admission.count('key:a', 10n);
+        expect(await admission.check([charge(1n)])).toEqual(refusal(charge(1n), 10n, 0n));
+      }));
+
+    it('frees what was not ended within its lease, and still counts a late end', () =>
+      within(async ({ admission, endLeases }) => {
+        const lost = await reserve(admission, charge(10n));
+        expect(await admission.check([charge(1n)])).toEqual(refusal(charge(1n), 0n, 10n));
+        endLeases();
+        const next = await reserve(admission, charge(10n));
+        lost.commit([4n]);
+        expect(admission.usedOf('key:a')).toBe(4n);
+        next.release();
+        expect(await admission.check([charge(6n)])).toBe(null);
+      }));
+
+    it('starts the lease of a session anew with each part', () =>
+      within(async ({ admission, endLeases }) => {
+        const session = await reserve(admission, charge(2n));
+        endLeases();
+        session.progress([3n]);
+        expect(admission.usedOf('key:a')).toBe(3n);
+        session.commit([5n]);
+        expect(admission.usedOf('key:a')).toBe(5n);
+      }));
+
+    it.each(Array.from({ length: 20 }, (_, seed) => [seed]))(
+      'agrees with a simple model over random interleavings, and ends with nothing reserved (seed %i)',
+      (seed) =>
+        within(async ({ admission }) => {
+          expect(await interleave(admission, randomFrom(seed))).toBeGreaterThan(STEPS / 4);
+        }),
+    );
+  });
+}
+
+const refusal = (of: Charge, used: bigint, reserved: bigint): Refusal => ({
+  kind: 'refused',
+  charge: of,
+  used,
+  reserved,
+});
+
+async function reserve(admission: Admission, ...charges: readonly Charge[]): Promise<Reservation> {
+  const decision = await admission.reserve(charges);
+  if (decision.kind === 'refused') throw new Error(`refused: ${decision.charge.counter}`);
+  return decision;
+}
+
+/** A counter of the model. */
+interface Modelled {
+  readonly counter: string;
+  readonly limit: bigint;
+  used: bigint;
+  reserved: bigint;
+  /** Sum of what calls used beyond their reservations. */
+  beyond: bigint;
+  /** The largest reservation. */
+  largest: bigint;
+}
+
+interface OpenCall {
+  readonly reservation: Reservation;
+  readonly parts: { readonly of: Modelled; readonly reserved: bigint; readonly actual: bigint; progress: bigint }[];
+}
+
+const STEPS = 2_000;
+
+/** Random calls over three counters, each ended in one of the ways calls end. Gives how many were admitted or refused. */
+async function interleave(admission: Admission, random: (bound: number) => number): Promise<number> {
+  const exact = random(2) === 0;
+  const model: Modelled[] = ['a', 'b', 'c'].map((name, at) => ({
+    counter: `key:${name}`,
+    limit: BigInt(50 + at * 400),
+    used: 0n,
+    reserved: 0n,
+    beyond: 0n,
+    largest: 0n,
+  }));
+  const open: OpenCall[] = [];
+  let total = 0n;
+  let decided = 0;
+
+  async function begin(): Promise<void> {
+    const wanted = model.filter(() => random(2) === 0);
+    const charges = wanted.map(({ counter, limit }) => charge(BigInt(random(20)), { counter, limit }));
+    const decision = await admission.reserve(charges);
+    decided += 1;
+    const at = charges.findIndex(({ amount, limit }, index) => {
+      const { used, reserved } = wanted[index] ?? { used: 0n, reserved: 0n };
+      return used >= limit || (amount > 0n && reserved > 0n && used + reserved >= limit);
+    });
+    const [refused, by] = [charges[at], wanted[at]];
+    if (refused !== undefined && by !== undefined) {
+      expect(decision).toEqual(refusal(refused, by.used, by.reserved));
+      return;
+    }
+    if (decision.kind === 'refused') throw new Error('The model admits, the implementation refuses.');
+    const parts = wanted.map((of, index) => {
+      const reserved = charges[index]?.amount ?? 0n;
+      of.reserved += reserved;
+      const actual = exact ? reserved : BigInt(random(25));
+      if (reserved > of.largest) of.largest = reserved;
+      return { of, reserved, actual, progress: 0n };
+    });
+    open.push({ reservation: decision, parts });
+  }
+
+  function end({ reservation, parts }: OpenCall, how: 'commit' | 'release'): void {
+    for (const part of parts) {
+      part.of.reserved -= part.reserved;
+      part.of.used -= part.progress;
+    }
+    if (how === 'release') return reservation.release();
+    for (const { of, actual, progress, reserved } of parts) {
+      const whole = actual > progress ? actual : progress;
+      of.used += whole;
+      if (whole > reserved) of.beyond += whole - reserved;
+      total += whole;
+    }
+    reservation.commit(parts.map(({ actual, progress }) => (actual > progress ? actual : progress)));
+  }
+
+  const some = (): OpenCall | undefined => open.splice(random(open.length), 1)[0];
+  for (let step = 0; step < STEPS; step += 1) {
+    const what = random(10);
+    const call = what < 5 ? undefined : some();
+    if (call === undefined) await begin();
+    else if (what === 5 && !exact) {
+      const used = call.parts.map(() => BigInt(random(5)));
+      call.reservation.progress(used);
+      for (const [at, part] of call.parts.entries()) {
+        part.progress += used[at] ?? 0n;
+        part.of.used += used[at] ?? 0n;
+      }
+      open.push(call);
+    } else {
+      end(call, what < 9 ? 'commit' : 'release');
+      if (random(4) === 0) call.reservation.commit(call.parts.map(() => 99n));
+      if (random(4) === 0) call.reservation.release();
+    }
+    for (const { counter, used } of model) expect(admission.usedOf(counter) ?? 0n).toBe(used);
+  }
+  for (const call of open.splice(0)) end(call, 'commit');
+  for (const { counter, used, reserved, limit, beyond, largest } of model) {
+    expect(reserved).toBe(0n);
+    expect(admission.usedOf(counter) ?? 0n).toBe(used);
+    // A charge that one more unit of use would refuse is admitted: nothing is reserved any more.
+    expect(await admission.check([charge(1n, { counter, limit: used + 1n })])).toBe(null);
+    // By less than one call, and what calls use beyond their reservations.
+    expect(used < limit + largest + beyond).toBe(true);
+    expect(exact && beyond > 0n).toBe(false);
+  }
+  expect(model.reduce((sum, { used }) => sum + used, 0n)).toBe(total);
+  return decided;
+}

@@ -1,0 +1,30 @@
+import type { StoredTotals } from '../../src/domain/admission/stored-totals.ts';
+import { createMemoryAdmission, type MemoryAdmission } from '../../src/runtime/memory-admission.ts';
+
+/** Stored totals that a test sets; what is counted here never reaches them unless the test says so. */
+function heldTotals(totalOf: (counter: string) => Promise<bigint> = async () => 0n): StoredTotals {
+  return {
+    position: () => 1,
+    storedThrough: () => 0,
+    async read(counters) {
+      const found = await Promise.all(counters.map(async (name) => [name, await totalOf(name)] as const));
+      return { totals: new Map(found), through: 0 };
+    },
+  };
+}
+
+const unexpected = (error: unknown): never => {
+  throw error;
+};
+
+/** Admission in memory over totals that a test sets. Time stands still unless the test moves it. */
+export const anAdmission = (
+  totalOf?: (counter: string) => Promise<bigint>,
+  more: Partial<Parameters<typeof createMemoryAdmission>[0]> = {},
+): MemoryAdmission =>
+  createMemoryAdmission({
+    totals: heldTotals(totalOf),
+    clock: { monotonicMs: () => 0 },
+    failed: unexpected,
+    ...more,
+  });

@@ -1,0 +1,228 @@
+import { describe, expect, it } from 'vitest';
+import { bytesOf } from '../../../src/domain/bytes.ts';
+import type { CallRecord } from '../../../src/domain/calls/call-record.ts';
+import type { ChatDelta, Exchange, ModelRequest } from '../../../src/domain/chat/chat.ts';
+import { BudgetExceeded, UpstreamFailed } from '../../../src/domain/errors.ts';
+import { type Usd, usdFrom } from '../../../src/domain/money.ts';
+import { createGateway } from '../../../src/gateway/create-gateway.ts';
+import type { GatewayCall } from '../../../src/gateway/gateway.ts';
+import { anAdmission } from '../../support/admission.ts';
+import { aCaller, aDeployment, aKey, aModelRequest, NO_OUTCOME } from '../../support/chat.ts';
+import { randomFrom } from '../../support/random.ts';
+
+const usd = (amount: number): Usd => usdFrom(amount) ?? (0n as Usd);
+const PRICES = { input_cost_per_token: 0, output_cost_per_token: 1 };
+const COUNTER = `key:${aKey().hash}`;
+
+/** A call that has reached its upstream. */
+interface Sent {
+  readonly deploymentId: string;
+  answer(exchange: Exchange): void;
+  fail(failure: Error): void;
+}
+
+async function* oneStep(): AsyncGenerator<ChatDelta> {
+  yield { kind: 'text', text: 'Hi' };
+}
+
+function anExchange(outputTokens: number | null, streaming: boolean): Exchange {
+  const usage =
+    outputTokens === null
+      ? null
+      : { inputTokens: 1, outputTokens, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
+  return {
+    status: 200,
+    headers: {},
+    streaming,
+    bytes: bytesOf(new Uint8Array(0)),
+    deltas: oneStep,
+    outcome: () => ({ ...NO_OUTCOME, usage }),
+  };
+}
+
+/** A gateway whose upstreams the test plays: `m`, and `spare`, which calls may fall back to. */
+function aGateway({
+  free = false,
+  stored = async () => 0n,
+}: { readonly free?: boolean; readonly stored?: () => Promise<bigint> } = {}) {
+  const records: CallRecord[] = [];
+  const sent: Sent[] = [];
+  const admission = anAdmission(stored);
+  let ids = 0;
+  const gateway = createGateway({
+    deployments: [
+      aDeployment({ priceOverrides: free ? { ...PRICES, output_cost_per_token: 0 } : PRICES }),
+      aDeployment({ id: 'deployment-2', modelGroup: 'spare', priceOverrides: PRICES }),
+    ],
+    providers: [
+      {
+        name: 'openai',
+        send: ({ id: deploymentId }, _request, signal) =>
+          new Promise((answer, fail) => {
+            const leave = (): void => fail(signal.reason as Error);
+            if (signal.aborted) leave();
+            signal.addEventListener('abort', leave, { once: true });
+            sent.push({ deploymentId, answer, fail });
+          }),
+      },
+    ],
+    catalog: {
+      current: () => ({ id: '', takenAt: new Date(0), source: 'embedded', entries: [], find: () => null }),
+    },
+    recorder: { record: (call) => void records.push(call) },
+    admission,
+    clock: { now: () => new Date(0), monotonicMs: () => 0 },
+    ids: { uuid: () => `uuid-${(ids += 1)}`, traceId: () => '1'.repeat(32), spanId: () => '2'.repeat(16) },
+    capturePrompts: false,
+    pause: async () => {},
+    alwaysStreamUsage: false,
+    budgetToldAs: 'unprocessable',
+    clientCredentials: false,
+    tellsTries: false,
+    checksFallbackBudgets: true,
+  });
+  return { gateway, admission, records, sent };
+}
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const AWAY = new UpstreamFailed('away', { provider: 'openai', upstreamStatus: 500 });
+const request = (more: Partial<ModelRequest> = {}): ModelRequest =>
+  aModelRequest({ model: 'm', messages: [], max_tokens: 2 }, more);
+const FALLING_BACK: Partial<ModelRequest> = {
+  retries: { again: 1, fallbacks: [{ model: 'spare', members: { max_tokens: 3 } }], longer: new Map() },
+};
+const NEVER = new AbortController().signal;
+
+describe('the reservation of a call', () => {
+  it('goes on to the fallback, at its price and with its limit', async () => {
+    const { gateway, admission, sent } = aGateway();
+    const caller = aCaller(aKey({ maxBudget: usd(4) }));
+    const call = gateway.call(caller, request(FALLING_BACK), NEVER);
+    await settled();
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      sent.at(-1)?.fail(AWAY);
+      await settled();
+    }
+    expect(sent.map(({ deploymentId }) => deploymentId)).toEqual(['deployment-1', 'deployment-1', 'deployment-2']);
+    expect(await admission.check([{ counter: COUNTER, limit: 1n, amount: 1n, refused: 'at' }])).toMatchObject({
+      used: 0n,
+      reserved: usd(3),
+    });
+    sent.at(-1)?.answer(anExchange(1, false));
+    (await call).settle('completed');
+    expect([admission.counts().open, admission.usedOf(COUNTER)]).toEqual([0, usd(1)]);
+  });
+
+  it('is made for a fallback that costs something, after a model that costs nothing', async () => {
+    const { gateway, sent } = aGateway({ free: true });
+    const caller = aCaller(aKey({ maxBudget: usd(3) }));
+    const calls = [1, 2].map(() => gateway.call(caller, request(FALLING_BACK), NEVER));
+    const ends = Promise.allSettled(calls);
+    await settled();
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      for (const one of sent.splice(0)) one.fail(AWAY);
+      await settled();
+    }
+    expect(sent.map(({ deploymentId }) => deploymentId)).toEqual(['deployment-2']);
+    sent[0]?.answer(anExchange(3, false));
+    expect((await ends).map((end) => end.status === 'rejected' && end.reason instanceof BudgetExceeded)).toEqual([
+      false,
+      true,
+    ]);
+  });
+
+  it('is not made for what is only asked about', async () => {
+    const { gateway, admission } = aGateway();
+    const caller = aCaller(aKey({ maxBudget: usd(2) }));
+    await gateway.admit(caller, request());
+    await gateway.admit(caller, request());
+    expect(admission.counts()).toEqual({ open: 0, expired: 0 });
+  });
+
+  it('is given back when the caller leaves while the spend of its key is read', async () => {
+    const reading = Promise.withResolvers<bigint>();
+    const { gateway, admission, records } = aGateway({ stored: () => reading.promise });
+    const leaving = new AbortController();
+    const call = gateway.call(aCaller(aKey({ maxBudget: usd(2) })), request(), leaving.signal);
+    await settled();
+    leaving.abort(new Error('gone'));
+    reading.resolve(0n);
+    await expect(call).rejects.toThrow('gone');
+    expect([admission.counts(), admission.usedOf(COUNTER)]).toEqual([{ open: 0, expired: 0 }, 0n]);
+    expect(records.map(({ spend }) => spend.error?.code)).toEqual(['CLIENT_GONE']);
+  });
+});
+
+describe('random calls', () => {
+  it.each(Array.from({ length: 20 }, (_, seed) => [seed]))(
+    'end with nothing reserved, and all they cost counted once (seed %i)',
+    async (seed) => {
+      const random = randomFrom(seed);
+      const limit = 20;
+      // With a free model, only fallbacks cost something.
+      const free = seed % 4 === 0;
+      const { gateway, admission, records, sent } = aGateway({ free });
+      const caller = aCaller(aKey({ maxBudget: usd(limit) }));
+      const answered: GatewayCall[] = [];
+      const waiting: Promise<void>[] = [];
+      const leavers: AbortController[] = [];
+      let refused = 0;
+      // What a call with two tokens at most costs; a streamed answer that is left has no usage.
+      const exchange = (): Exchange => anExchange(random(5) === 0 ? null : random(3), random(2) === 0);
+      const pick = <Item>(items: Item[]): Item | undefined => items.splice(random(items.length), 1)[0];
+
+      function begin(): void {
+        const leaver = new AbortController();
+        leavers.push(leaver);
+        const more = random(2) === 0 ? FALLING_BACK : {};
+        waiting.push(
+          gateway.call(caller, request(more), leaver.signal).then(
+            (call) => void answered.push(call),
+            (failure: unknown) => {
+              if (failure instanceof BudgetExceeded) refused += 1;
+            },
+          ),
+        );
+      }
+      async function end(call: GatewayCall): Promise<void> {
+        const how = random(4);
+        if (how === 0) call.settle('completed');
+        if (how === 1) call.settle('abandoned');
+        if (how === 2) call.settle('failed', AWAY);
+        const deltas = call.deltas();
+        if (how === 3 && random(2) === 0) await deltas.return?.();
+        for await (const delta of deltas) expect(delta.kind).toBe('text');
+        call.settle('completed');
+      }
+      const steps: readonly (() => void | Promise<void>)[] = [
+        begin,
+        begin,
+        () => pick(sent)?.answer(exchange()),
+        () => pick(sent)?.fail(AWAY),
+        () => pick(leavers)?.abort(new Error('gone')),
+        async () => {
+          const call = pick(answered);
+          if (call !== undefined) await end(call);
+        },
+      ];
+      for (let step = 0; step < 400; step += 1) {
+        await steps[random(steps.length)]?.();
+        await settled();
+      }
+      while (sent.length > 0) {
+        for (const one of sent.splice(0)) one.answer(exchange());
+        await settled();
+      }
+      await Promise.all(waiting);
+      for (const call of answered) await end(call);
+
+      expect(admission.counts()).toEqual({ open: 0, expired: 0 });
+      const cost = records.reduce((sum, { spend }) => sum + (spend.cost ?? 0n), 0n);
+      expect(admission.usedOf(COUNTER)).toBe(cost);
+      // One call passes the limit, by its own expected cost at most.
+      expect(cost < usd(limit + 3)).toBe(true);
+      expect(free || refused > 0).toBe(true);
+      expect(admission.check([{ counter: COUNTER, limit: cost + 1n, amount: 1n, refused: 'at' }])).toBe(null);
+    },
+  );
+});

@@ -1,0 +1,298 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Admission, Charge, Reservation } from '../../../src/domain/admission/admission.ts';
+import type { StoredTotals } from '../../../src/domain/admission/stored-totals.ts';
+import { createMemoryAdmission } from '../../../src/runtime/memory-admission.ts';
+import { randomFrom } from '../../support/random.ts';
+
+const charge = (counter: string, amount = 1n, limit = 10n): Charge => ({ counter, limit, amount, refused: 'at' });
+
+/** Admission over a store that answers when the test says so, with a clock that the test moves. */
+function aHouse({ countersLimit = 100 }: { readonly countersLimit?: number } = {}) {
+  const state = { nowMs: 0, position: 0, storedThrough: 0, failures: [] as unknown[] };
+  const stored = new Map<string, bigint>();
+  const reads: { readonly counters: readonly string[]; answer(snapshot?: 'late'): void; fail(error: Error): void }[] =
+    [];
+  const totals: StoredTotals = {
+    position: () => state.position,
+    storedThrough: () => state.storedThrough,
+    read(counters) {
+      const through = state.storedThrough;
+      const early = new Map(stored);
+      return new Promise((resolve, reject) => {
+        const answer = (snapshot?: 'late'): void =>
+          resolve({ through, totals: snapshot === 'late' ? new Map(stored) : early });
+        reads.push({ counters, answer, fail: reject });
+      });
+    },
+  };
+  const admission = createMemoryAdmission({
+    totals,
+    clock: { monotonicMs: () => state.nowMs },
+    failed: (error) => state.failures.push(error),
+    countersLimit,
+    leaseMs: 60_000,
+  });
+  /** Runs what is due, and answers the reads under way. */
+  async function answerReads(): Promise<void> {
+    await settled();
+    for (const read of reads.splice(0)) read.answer();
+    await settled();
+  }
+  return { admission, state, stored, reads, answerReads };
+}
+
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
+}
+
+function admitted(decision: ReturnType<Admission['reserve']>): Reservation {
+  if (decision instanceof Promise) throw new Error('It waits.');
+  if (decision.kind === 'refused') throw new Error('It is refused.');
+  return decision;
+}
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+afterEach(() => void vi.useRealTimers());
+
+describe('a counter', () => {
+  it('is read once for all who wait, and is synchronous from then on', async () => {
+    const { admission, stored, reads, answerReads } = aHouse();
+    stored.set('a', 9n);
+    const first = admission.reserve([charge('a')]);
+    const second = admission.reserve([charge('a')]);
+    await settled();
+    expect(reads.map(({ counters }) => counters)).toEqual([['a']]);
+    expect(admission.usedOf('a')).toBe(null);
+    await answerReads();
+    expect((await Promise.all([first, second])).map(({ kind }) => kind)).toEqual(['reserved', 'refused']);
+    expect(admission.check([charge('a', 0n)])).toBe(null);
+    expect(admission.usedOf('a')).toBe(9n);
+  });
+
+  it('that was never read fails its callers when it cannot be read, and is read again by the next', async () => {
+    const { admission, state, reads, answerReads } = aHouse();
+    const first = admission.reserve([charge('a')]);
+    await settled();
+    reads.splice(0)[0]?.fail(new Error('away'));
+    await expect(first).rejects.toThrow('away');
+    const next = admission.reserve([charge('a')]);
+    await answerReads();
+    expect((await next).kind).toBe('reserved');
+    expect(state.failures).toEqual([]);
+  });
+
+  it('in use is read again in the background, and sees what others have spent', async () => {
+    const { admission, state, stored, reads, answerReads } = aHouse();
+    const first = admission.reserve([charge('a')]);
+    await answerReads();
+    ((await first) as Reservation).release();
+    state.nowMs = 2_400;
+    admitted(admission.reserve([charge('a')])).release();
+    vi.advanceTimersByTime(1_000);
+    await settled();
+    expect(reads).toEqual([]);
+    state.nowMs = 2_500;
+    stored.set('a', 10n);
+    admitted(admission.reserve([charge('a')])).release();
+    admitted(admission.reserve([charge('a')])).release();
+    vi.advanceTimersByTime(50);
+    await answerReads();
+    expect(admission.check([charge('a')])).toEqual({ kind: 'refused', charge: charge('a'), used: 10n, reserved: 0n });
+  });
+
+  it('that is older than 5 seconds is read before it is used', async () => {
+    const { admission, state, stored, answerReads } = aHouse();
+    const first = admission.check([charge('a')]);
+    await answerReads();
+    expect(await first).toBe(null);
+    stored.set('a', 10n);
+    state.nowMs = 5_000;
+    const second = admission.check([charge('a')]);
+    expect(second).toBeInstanceOf(Promise);
+    await answerReads();
+    expect((await second)?.used).toBe(10n);
+  });
+
+  it('that is old goes on with what is in memory while the store is away, and asks again a second later', async () => {
+    const { admission, state, stored, reads, answerReads } = aHouse();
+    const first = admission.check([charge('a')]);
+    await answerReads();
+    await first;
+    admission.count('a', 4n);
+    state.nowMs = 6_000;
+    const second = admission.check([charge('a')]);
+    await settled();
+    reads.splice(0)[0]?.fail(new Error('away'));
+    expect(await second).toBe(null);
+    expect([admission.usedOf('a'), state.failures]).toEqual([4n, [new Error('away')]]);
+    expect(admission.check([charge('a')])).toBe(null);
+    state.nowMs = 7_000;
+    stored.set('a', 3n);
+    const third = admission.check([charge('a')]);
+    await answerReads();
+    expect(await third).toBe(null);
+    // What this process counted is not stored yet.
+    expect(admission.usedOf('a')).toBe(3n);
+  });
+
+  it('that is old goes on with what is in memory after a quarter of a second', async () => {
+    const { admission, state, stored, reads, answerReads } = aHouse();
+    const first = admission.check([charge('a')]);
+    await answerReads();
+    await first;
+    state.nowMs = 6_000;
+    stored.set('a', 10n);
+    const second = admission.check([charge('a')]);
+    await settled();
+    vi.advanceTimersByTime(250);
+    expect(await second).toBe(null);
+    expect([admission.check([charge('a')]), reads.length]).toEqual([null, 1]);
+    await answerReads();
+    const third = admission.check([charge('a')]);
+    await answerReads();
+    expect((await third)?.used).toBe(10n);
+  });
+
+  it('is evicted when it is the least recently used, unless calls of it are under way or not stored', async () => {
+    const { admission, state, answerReads } = aHouse({ countersLimit: 4 });
+    const use = async (counter: string): Promise<Reservation> => {
+      const decision = admission.reserve([charge(counter)]);
+      if (!(decision instanceof Promise)) return admitted(decision);
+      await answerReads();
+      return (await decision) as Reservation;
+    };
+    const known = (): string[] =>
+      ['a', 'b', 'c', 'd', 'e', 'f'].filter((counter) => admission.usedOf(counter) !== null);
+    state.position = 1;
+    await use('a');
+    (await use('b')).commit([1n]);
+    (await use('c')).release();
+    (await use('d')).release();
+    (await use('c')).release();
+    (await use('e')).release();
+    expect(known()).toEqual(['a', 'b', 'c', 'e']);
+    state.storedThrough = 1;
+    (await use('f')).release();
+    // A counter that was spared counts as used: `c` is the oldest now.
+    expect(known()).toEqual(['a', 'b', 'e', 'f']);
+  });
+});
+
+describe('a reservation that is never ended', () => {
+  it('expires after its lease, is counted, and blocks nothing any more', async () => {
+    const { admission, state, answerReads } = aHouse();
+    const first = admission.reserve([charge('a', 10n)]);
+    await answerReads();
+    await first;
+    expect(admission.counts()).toEqual({ open: 1, expired: 0 });
+    state.nowMs = 60_000;
+    expect(admission.counts()).toEqual({ open: 0, expired: 1 });
+    const next = admission.reserve([charge('a', 10n)]);
+    await answerReads();
+    expect((await next).kind).toBe('reserved');
+  });
+});
+
+describe('what this process has spent is counted once, whenever it is stored and read', () => {
+  it.each(Array.from({ length: 20 }, (_, seed) => [seed]))('seed %i', async (seed) => {
+    expect(await spendAtRandom(seed, 'between commits')).toEqual({ wrong: [], missing: [] });
+  });
+});
+
+describe('what this process has spent is never lost, also when a commit takes longer than a read waits', () => {
+  it.each(Array.from({ length: 20 }, (_, seed) => [seed]))('seed %i', async (seed) => {
+    expect((await spendAtRandom(seed, 'beside commits')).missing).toEqual([]);
+  });
+});
+
+async function spendAtRandom(seed: number, reading: 'between commits' | 'beside commits') {
+  const random = randomFrom(seed);
+  const { admission, state, stored, reads } = aHouse();
+  const names = ['a', 'b'];
+  const own = new Map(names.map((name) => [name, 0n]));
+  const others = new Map(names.map((name) => [name, 0n]));
+  /** What others had spent when the total was read that is in use. */
+  const seen = new Map(names.map((name) => [name, 0n]));
+  const records: { readonly name: string; readonly cost: bigint }[] = [];
+  const open: { readonly name: string; readonly reservation: Reservation }[] = [];
+  const waits: Promise<void>[] = [];
+  const wrong: object[] = [];
+  const missing: object[] = [];
+  const add = (map: Map<string, bigint>, name: string, cost: bigint): void =>
+    void map.set(name, (map.get(name) ?? 0n) + cost);
+  const noted = new Map<object, ReadonlyMap<string, bigint>>();
+
+  async function answerOne(): Promise<void> {
+    const [read] = reads.splice(random(reads.length), 1);
+    if (read === undefined) return;
+    const late = random(2) === 0;
+    const spent = late ? new Map(others) : noted.get(read);
+    read.answer(late ? 'late' : undefined);
+    await settled();
+    for (const name of read.counters) seen.set(name, spent?.get(name) ?? 0n);
+  }
+  const steps: readonly (() => void | Promise<void>)[] = [
+    () => {
+      const name = names[random(2)] ?? '';
+      const decision = admission.reserve([charge(name, BigInt(random(3)), 1_000_000n)]);
+      const keep = (taken: Awaited<typeof decision>): void => {
+        if (taken.kind === 'reserved') open.push({ name, reservation: taken });
+      };
+      if (decision instanceof Promise) waits.push(decision.then(keep));
+      else keep(decision);
+    },
+    () => {
+      const [call] = open.splice(random(open.length), 1);
+      if (call === undefined) return;
+      const cost = BigInt(1 + random(9));
+      records.push({ name: call.name, cost });
+      state.position += 1;
+      add(own, call.name, cost);
+      call.reservation.commit([cost]);
+    },
+    // A commit.
+    () => {
+      if (reads.length > 0 && reading === 'between commits') return;
+      for (const { name, cost } of records.splice(0, random(40))) {
+        add(stored, name, cost);
+        state.storedThrough += 1;
+      }
+    },
+    () => {
+      const name = names[random(2)] ?? '';
+      add(stored, name, 100n);
+      add(others, name, 100n);
+    },
+    () => {
+      state.nowMs += random(1_500);
+      vi.advanceTimersByTime(50);
+    },
+    answerOne,
+  ];
+  for (let step = 0; step < 4_000; step += 1) {
+    // Calls are more frequent than anything else.
+    await steps[random(3) > 0 ? random(2) : random(steps.length)]?.();
+    await settled();
+    for (const read of reads) if (!noted.has(read)) noted.set(read, new Map(others));
+    for (const name of names) {
+      const used = admission.usedOf(name);
+      if (used === null) continue;
+      const exact = (own.get(name) ?? 0n) + (seen.get(name) ?? 0n);
+      const amounts = { step, name, used, exact };
+      if (used !== exact) wrong.push(amounts);
+      if (used < exact) missing.push(amounts);
+    }
+  }
+  expect(state.failures).toEqual([]);
+  expect((own.get('a') ?? 0n) > 1_000n).toBe(true);
+  while (reads.length > 0) await answerOne();
+  await Promise.all(waits);
+  // Nothing is committed any more: the next read is exact.
+  state.nowMs += 60_000;
+  const checks = names.map(async (name) => await admission.check([charge(name, 0n, 1_000_000n)]));
+  await settled();
+  while (reads.length > 0) await answerOne();
+  await Promise.all(checks);
+  for (const name of names) expect(admission.usedOf(name)).toBe((own.get(name) ?? 0n) + (others.get(name) ?? 0n));
+  return { wrong, missing };
+}
