@@ -146,8 +146,7 @@ export async function followBatches(platform: Platform, signal: AbortSignal): Pr
     const found: readonly UpstreamObject[] = await stores.upstreamObjects.list({ kind: 'all' }, { ...page, after });
     for (const object of found.filter(({ kind, shown }) => mayChange(kind, shown))) {
       if (object.createdAt.getTime() < oldest) return;
-      const { keyHash, teamId } = object.owner;
-      const owner: Caller = { role: 'internal_user', keyHash, key: null, teamId: teamId || null, userId: null };
+      const owner: Caller = { ...object.owner, role: 'internal_user', key: null, userId: null };
       await latest({ platform, caller: owner, signal }, object, GET_BATCH);
     }
     const last = found.at(-1);

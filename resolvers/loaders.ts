@@ -33,8 +33,7 @@ export interface Loaders {
  * may read what its owner wrote: naming somebody's span does not open their books.
  */
 export function createLoaders(stores: Stores, caller: Caller | null): Loaders {
-  const mine = (row: SpendRow): boolean =>
-    caller !== null && mayRead(visibilityOf(caller), { teamId: row.teamId ?? '', keyHash: row.keyHash });
+  const mine = (row: SpendRow): boolean => caller !== null && mayRead(visibilityOf(caller), row);
   const questions: Pick<Loaders, 'spansByTrace' | 'spendRowBySpan' | 'spendRowsElsewhere'> = {
     spansByTrace: new DataLoader(
       async (traces) => {

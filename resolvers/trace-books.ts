@@ -53,7 +53,7 @@ export async function booksOf(parts: readonly TraceIdentity[], questions: BookQu
 
 /** An answer's id is whatever a sender says: only calls of those who sent the trace are its own. */
 export const isOfOwner = ({ teamId, keyHash }: SpendRow, owners: readonly Pick<TraceIdentity, 'owner'>[]): boolean =>
-  owners.some(({ owner }) => owner.keyHash === keyHash && owner.teamId === (teamId ?? ''));
+  owners.some(({ owner }) => owner.keyHash === keyHash && owner.teamId === teamId);
 
 /** Throws what kept one of them from being read. */
 function valuesOf<Value>(loaded: readonly (Value | Error)[]): readonly Value[] {

@@ -126,7 +126,7 @@ const TraceOwnerType = builder.objectRef<TraceIdentity>('TraceOwner').implement(
     traceRef: t.exposeID('traceRef', { description: 'Finds just this part.' }),
     teamId: t.id({
       description: 'The team of the key; empty when it has none.',
-      resolve: ({ owner }) => owner.teamId,
+      resolve: ({ owner }) => owner.teamId ?? '',
     }),
     keyHash: t.id({ description: 'Hash of the key.', resolve: ({ owner }) => owner.keyHash }),
   }),
@@ -161,8 +161,8 @@ builder.objectFields(TraceType, (t) => {
       nullable: true,
       description: 'The team whose key sent it; null when the key has none, and when keys of several teams sent it.',
       resolve: (trace) => {
-        const id = commonOwner(trace, 'teamId') ?? '';
-        return id === '' ? null : { id };
+        const id = commonOwner(trace, 'teamId');
+        return id === null ? null : { id };
       },
     }),
     catalogEntries: t.field({

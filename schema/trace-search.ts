@@ -1,6 +1,7 @@
 import { listTraceAgents, listTraceSeries } from '../resolvers/trace-search.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import { usdFrom, usdText } from '../src/domain/money.ts';
+import { idOrNull } from '../src/domain/optional-id.ts';
 import type { SpanStatus } from '../src/domain/traces/span.ts';
 import {
   type AgentActivity,
@@ -35,7 +36,7 @@ export const TraceFilterType = builder.inputRef<FilterInput>('TraceFilter').impl
     agent: t.string({ description: 'One of its agents, exactly.' }),
     model: t.string({ description: 'One of the models it called, exactly.' }),
     keyHash: t.id({ description: 'The key that sent it, by its hash.' }),
-    teamId: t.id({ description: 'The team whose key sent it.' }),
+    teamId: t.id({ description: 'The team whose key sent it; blank is no filter.' }),
     minSpendUsd: t.field({ type: 'Decimal', description: 'Cost so much or more; unpriced ones do not pass.' }),
     minDurationMs: t.float({ description: 'Took so long or longer, in milliseconds.' }),
     minErrors: t.int({ description: 'So many of its spans failed, or more.' }),
@@ -70,7 +71,7 @@ export function filtersOf(input: FilterInput | null | undefined): TraceFilters {
     agent: input.agent ?? null,
     model: input.model ?? null,
     keyHash: keyHash === null || keyHash === undefined ? null : String(keyHash),
-    teamId: teamId === null || teamId === undefined ? null : String(teamId),
+    teamId: idOrNull(teamId?.toString()),
     minSpend,
     minDurationNs: typeof minDurationMs === 'number' ? BigInt(Math.round(minDurationMs * NS_PER_MS)) : null,
     minErrors: input.minErrors ?? null,

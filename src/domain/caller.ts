@@ -1,4 +1,5 @@
 import type { VirtualKey } from './keys/virtual-key.ts';
+import { idOrNull } from './optional-id.ts';
 import type { Role } from './role.ts';
 
 /** The authenticated party of an operation. */
@@ -14,17 +15,17 @@ export interface Caller {
 
 /** Whether two callers of one key may see and do the same: on these alone depends what they are shown. */
 export const haveSameRights = (one: Caller, other: Caller): boolean =>
-  one.role === other.role && one.teamId === other.teamId;
+  one.role === other.role && idOrNull(one.teamId) === idOrNull(other.teamId);
 
-/** Whose rows these are: stamped from the credential on every row that arrives, never from the payload. */
+/** Owner of a row: stamped from the credential on every row that arrives, never from the payload. */
 export interface Owner {
-  /** Empty text when the key has no team. */
-  readonly teamId: string;
+  /** Null when the key has no team; never blank. */
+  readonly teamId: string | null;
   readonly keyHash: string;
 }
 
 export function ownerOf(caller: Caller): Owner {
-  return { teamId: caller.teamId ?? '', keyHash: caller.keyHash };
+  return { teamId: idOrNull(caller.teamId), keyHash: caller.keyHash };
 }
 
 /** Which rows a reader may see: everything, one team's, or those one teamless key sent. */
@@ -35,8 +36,8 @@ export type Visibility =
 
 export function visibilityOf(caller: Caller): Visibility {
   if (caller.role === 'proxy_admin' || caller.role === 'proxy_admin_viewer') return { kind: 'all' };
-  if (caller.teamId !== null) return { kind: 'team', teamId: caller.teamId };
-  return { kind: 'key', keyHash: caller.keyHash };
+  const teamId = idOrNull(caller.teamId);
+  return teamId === null ? { kind: 'key', keyHash: caller.keyHash } : { kind: 'team', teamId };
 }
 
 /** Whether rows of this owner are inside what a reader may see. */
@@ -45,8 +46,8 @@ export function mayRead(visibility: Visibility, owner: Owner): boolean {
     case 'all':
       return true;
     case 'team':
-      return owner.teamId === visibility.teamId;
+      return owner.teamId !== null && owner.teamId === visibility.teamId;
     case 'key':
-      return owner.teamId === '' && owner.keyHash === visibility.keyHash;
+      return owner.teamId === null && owner.keyHash === visibility.keyHash;
   }
 }

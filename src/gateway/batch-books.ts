@@ -83,8 +83,7 @@ export function createBatchBooks(
     const costs = done.flatMap((one) => (one.cost === null ? [] : [one.cost]));
     const cost = costs.length === done.length ? costs.reduce(addUsd, ZERO_USD) : null;
     const deployment = done[0]?.deployment ?? batch.deployment;
-    const teamId = owner.teamId === '' ? null : owner.teamId;
-    const caller: Caller = { role: 'internal_user', keyHash: owner.keyHash, key: null, teamId, userId: null };
+    const caller: Caller = { ...owner, role: 'internal_user', key: null, userId: null };
     const traceId = id.replace(/^batch_/, '');
     recorder.record(
       recordOf({

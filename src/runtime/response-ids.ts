@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { idOrNull } from '../domain/optional-id.ts';
 import type { KeptUpstream, ResponseIds } from '../domain/responses/response-ids.ts';
 import type { Secret } from '../domain/secret.ts';
 import { keyFor, NONCE_BYTES, open, seal } from './sealing.ts';
@@ -13,7 +14,7 @@ export function createResponseIds(masterKey: Secret): ResponseIds {
   const nonceKey = keyFor(masterKey, 'response ids: nonce');
   return {
     seal({ deploymentId, upstreamId, owner }) {
-      const whose = owner.teamId === '' ? ['', owner.keyHash] : [owner.teamId];
+      const whose = owner.teamId === null ? ['', owner.keyHash] : [owner.teamId];
       const plain = Buffer.from(JSON.stringify([deploymentId, upstreamId, ...whose]));
       // A nonce from the text: the same text gives the same id, and two texts never share a nonce.
       const nonce = createHmac('sha256', nonceKey).update(plain).digest().subarray(0, NONCE_BYTES);
@@ -30,5 +31,5 @@ export function createResponseIds(masterKey: Secret): ResponseIds {
 
 function keptOf(value: unknown): KeptUpstream {
   const [deploymentId = '', upstreamId = '', teamId = '', keyHash = ''] = value as string[];
-  return { deploymentId, upstreamId, owner: { teamId, keyHash } };
+  return { deploymentId, upstreamId, owner: { teamId: idOrNull(teamId), keyHash } };
 }

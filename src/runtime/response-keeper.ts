@@ -39,7 +39,7 @@ interface Waiting {
 
 /** What a row says of its content: whoever changes it in the store makes the content unreadable. */
 const boundTo = ({ id, previousId, owner: { teamId, keyHash } }: Omit<SealedResponse, 'sealed'>): string =>
-  JSON.stringify([id, previousId, teamId, keyHash]);
+  JSON.stringify([id, previousId, teamId ?? '', keyHash]);
 
 /**
  * Seals what is asked and said with a key that follows from the admin key, and hands it to the store behind the answer's

@@ -12,7 +12,7 @@ const YOUNG = `resp_${'b'.repeat(32)}`;
 const madeBefore = (days: number, id: string): KeptResponse => ({
   id,
   previousId: null,
-  owner: { teamId: '', keyHash: 'k' },
+  owner: { teamId: null, keyHash: 'k' },
   createdAt: new Date(Date.now() - days * DAY_MS),
   input: [],
   response: { id, object: 'response', output: [] },

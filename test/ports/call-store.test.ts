@@ -99,7 +99,7 @@ for (const engine of ENGINES)
       expect([two.spend, two.span]).toEqual([[plain.spend], plain.span]);
       expect(changed).toEqual([one.summary, two.summary]);
       expect(one.summary).toMatchObject({ owner: TEAM_KEY, spanCount: 1, errorCount: 1, spend: 7n, name: ODD });
-      expect(two.summary?.owner.teamId).toBe('');
+      expect(two.summary?.owner.teamId).toBeNull();
     });
 
     it.each<[string, Partial<SpendRow>, Partial<Span>]>([
@@ -129,7 +129,7 @@ for (const engine of ENGINES)
       for (const one of [usual, call]) {
         const found = await stored(one);
         expect([found.spend, found.span]).toEqual([[one.spend], one.span]);
-        const owner = { teamId: one.spend.teamId ?? '', keyHash: one.spend.keyHash };
+        const owner = { teamId: one.spend.teamId, keyHash: one.spend.keyHash };
         const identity = { traceId: one.span.traceId, traceRef: traceRefOf(owner, one.span.traceId), owner };
         expect(found.summary).toEqual(growSummary(null, identity, [one.span]));
       }

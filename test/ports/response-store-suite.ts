@@ -32,7 +32,7 @@ export function responseStoreSuite(engine: Engine): void {
 
     it('gives responses back as they were added, and knows no others', async () => {
       const first = aResponse('resp_1');
-      const second = aResponse('resp_2', { previousId: 'resp_1', owner: { teamId: '', keyHash: 'b' } });
+      const second = aResponse('resp_2', { previousId: 'resp_1', owner: { teamId: null, keyHash: 'b' } });
       await responses.add([first, second]);
       expect(plain(await responses.find(['resp_2', 'resp_1', "resp_'"], MANY))).toEqual([first, second]);
       expect(await responses.find([], MANY)).toEqual([]);

@@ -13,9 +13,9 @@ export const traceId = (number: number): string => number.toString(16).padStart(
 export const spanId = (number: number): string => number.toString(16).padStart(16, '0');
 export const nsAt = (ms: number): bigint => BigInt(ms) * 1_000_000n;
 
-export const TEAM_KEY: Owner = { teamId: 'team-a', keyHash: 'a'.repeat(64) };
-export const OTHER_TEAM_KEY: Owner = { teamId: 'team-b', keyHash: 'b'.repeat(64) };
-export const LONE_KEY: Owner = { teamId: '', keyHash: 'c'.repeat(64) };
+export const TEAM_KEY = { teamId: 'team-a', keyHash: 'a'.repeat(64) } satisfies Owner;
+export const OTHER_TEAM_KEY = { teamId: 'team-b', keyHash: 'b'.repeat(64) } satisfies Owner;
+export const LONE_KEY: Owner = { teamId: null, keyHash: 'c'.repeat(64) };
 
 export function aSpan(fields: Partial<Span> = {}): Span {
   return {

@@ -16,7 +16,7 @@ const anObject = (differing: Partial<UpstreamObject> = {}): UpstreamObject => ({
   kind: 'file',
   deploymentId: 'deployment-1',
   upstreamId: `up-${differing.id ?? 'file-1'}`,
-  owner: { teamId: '', keyHash: KEY },
+  owner: { teamId: null, keyHash: KEY },
   createdAt: new Date('2026-11-21T00:00:00.001Z'),
   purpose: 'batch',
   shown: { id: 'up-1', filename: 'it\'s "ä" ? \u0000', bytes: 2 },
@@ -76,7 +76,7 @@ export function upstreamObjectStoreSuite(engine: Engine): void {
     });
 
     it('lists to a reader what is theirs', async () => {
-      const other = { teamId: '', keyHash: 'b'.repeat(64) };
+      const other = { teamId: null, keyHash: 'b'.repeat(64) };
       await objects.add(anObject());
       await objects.add(anObject({ id: 'file-2', owner: other }));
       await objects.add(anObject({ id: 'file-3', owner: { teamId: 't', keyHash: KEY } }));

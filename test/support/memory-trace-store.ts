@@ -16,7 +16,10 @@ interface StoredTrace {
 }
 
 export const traceRefOf = ({ teamId, keyHash }: Owner, traceId: string): string =>
-  createHash('sha256').update(`${teamId}\0${keyHash}\0${traceId}`).digest('hex').toUpperCase();
+  createHash('sha256')
+    .update(`${teamId ?? ''}\0${keyHash}\0${traceId}`)
+    .digest('hex')
+    .toUpperCase();
 
 const byStart = (left: Span, right: Span): number =>
   left.startNs === right.startNs ? (left.spanId < right.spanId ? -1 : 1) : left.startNs < right.startNs ? -1 : 1;

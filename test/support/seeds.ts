@@ -5,7 +5,7 @@ export function aSummary(differing: Partial<TraceSummary> = {}): TraceSummary {
   return {
     traceId: '0af7651916cd43dd8448eb211c80319c',
     traceRef: 'A'.repeat(64),
-    owner: { teamId: '', keyHash: 'k' },
+    owner: { teamId: null, keyHash: 'k' },
     name: 'triage',
     service: 'support',
     inputPreview: 'hello',

@@ -1,6 +1,7 @@
 import type { Role } from '../role.ts';
 import { InvalidInput } from '../errors.ts';
 import type { Usd } from '../money.ts';
+import { idOrNull } from '../optional-id.ts';
 import type { VirtualKey } from './virtual-key.ts';
 
 /** What somebody asks a new key to be; null leaves a thing out. */
@@ -64,7 +65,7 @@ function assertNames(draft: KeyDraft): void {
   }
 }
 
-/** The row of a new key. */
+/** The row of a new key. A blank alias, team or user is none. */
 export function newKey(
   draft: KeyDraft,
   about: { readonly key: string; readonly hash: string; readonly now: Date; readonly createdBy: string },
@@ -73,10 +74,10 @@ export function newKey(
   return {
     hash: about.hash,
     name: `sk-...${about.key.slice(-4)}`,
-    alias: draft.alias,
+    alias: idOrNull(draft.alias),
     role: draft.role ?? 'internal_user',
-    teamId: draft.teamId,
-    userId: draft.userId,
+    teamId: idOrNull(draft.teamId),
+    userId: idOrNull(draft.userId),
     models: draft.models,
     maxBudget: draft.maxBudget,
     metadata: draft.metadata,

@@ -25,7 +25,7 @@ export function assembleTrace(
 /** The traces that one is merged from, by team, then key. */
 export const sortedParts = (parts: readonly TraceIdentity[]): readonly TraceIdentity[] =>
   parts.toSorted(({ owner: left }, { owner: right }) => {
-    const [one, other] = [`${left.teamId}\0${left.keyHash}`, `${right.teamId}\0${right.keyHash}`];
+    const [one, other] = [`${left.teamId ?? ''}\0${left.keyHash}`, `${right.teamId ?? ''}\0${right.keyHash}`];
     return one < other ? -1 : one > other ? 1 : 0;
   });
 

@@ -32,7 +32,7 @@ export function exportedSpan(span: Span, teamId: string | null): ExportedSpan {
   const { traceId, spanId, parentSpanId, name, kind, startNs, endNs, status } = span;
   const attributes: Record<string, AttributeValue> = typedAttributes(span.attributes);
   if (span.cost !== null) attributes[COST] = usdNumber(span.cost);
-  if (teamId !== null && teamId !== '') attributes[TEAM] = teamId;
+  if (teamId !== null) attributes[TEAM] = teamId;
   if (span.input !== '') attributes[GEN_AI.inputMessages] = messagesText(span.input, 'user');
   if (span.output !== '') attributes[GEN_AI.outputMessages] = messagesText(span.output, 'assistant');
   const statusMessage = status === 'error' ? (span.error ?? '') : '';

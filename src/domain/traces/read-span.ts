@@ -91,7 +91,7 @@ export function readPayload(span: RawSpan, owner: Owner, maxValueBytes = MAX_VAL
 
 /** Whose rows these are is the credential's to say: what a payload claims is replaced. */
 function stampedWith(owner: Owner, attributes: Attributes): Attributes {
-  const stamps = { 'litellm.team_id': owner.teamId, 'litellm.api_key_hash': owner.keyHash, 'litellm.org_id': '' };
+  const stamps = { 'litellm.team_id': owner.teamId ?? '', 'litellm.api_key_hash': owner.keyHash, 'litellm.org_id': '' };
   const claimed = Object.entries(stamps).filter(([key]) => attributes[key] !== undefined);
   return claimed.length === 0 ? attributes : { ...attributes, ...Object.fromEntries(claimed) };
 }

@@ -1,5 +1,6 @@
 import { InvalidInput } from '../errors.ts';
 import type { Usd } from '../money.ts';
+import { idOrNull } from '../optional-id.ts';
 import { SPAN_STATUSES } from './span.ts';
 import type { TraceSummary } from './trace.ts';
 import { rankOf, TRACE_ORDERS, type TraceFilters, type TraceSearch } from './trace-search.ts';
@@ -104,7 +105,7 @@ function filtersIn(searched: unknown): TraceFilters {
     agent: text('agent'),
     model: text('model'),
     keyHash: text('keyHash'),
-    teamId: text('teamId'),
+    teamId: idOrNull(text('teamId')),
     minSpend: amount('minSpend') as Usd | null,
     minDurationNs: amount('minDurationNs'),
     minErrors: minErrors === null ? null : Number(minErrors),

@@ -5,6 +5,7 @@ import { mayTellAgain, withCallsCountedOnce } from '../../domain/traces/recount.
 import type { SpanHead } from '../../domain/traces/span.ts';
 import { rowTexts } from '../../domain/traces/span-rows.ts';
 import { addTally, tallyOf, type TraceIdentity, type TraceSummary } from '../../domain/traces/trace.ts';
+import { ownerColumns } from '../owner-columns.ts';
 import { columnNames, encodeRow } from '../rows.ts';
 import { type IngestJob, type IngestPart, newParts } from '../stores/ingest-jobs.ts';
 import { emptySummaryRow, summaryRowOf } from '../stores/summary-rows.ts';
@@ -152,7 +153,8 @@ export function createClickHouseIngest(
         bodyRows.push(bodyRow(await onlyNew(jobs[position]?.parts ?? [], body, parts), { bodyId, arrived, parts }));
       for (const { identity, rows } of parts) {
         const { traceId, traceRef, owner } = identity;
-        const prefix = [storable(traceId), traceRef, storable(owner.teamId), storable(owner.keyHash), arrived, bodyId];
+        const { team_id: teamId, key_hash: keyHash } = ownerColumns(owner);
+        const prefix = [storable(traceId), traceRef, teamId, keyHash, arrived, bodyId];
         for (const row of rowTexts(rows)) spans.push(rowWith(prefix, row));
       }
     }

@@ -7,6 +7,7 @@ import type { TraceSummary } from '../../domain/traces/trace.ts';
 import type { Orm } from '../database.ts';
 import { createGroupCommit } from '../group-commit.ts';
 import { createInFlight } from '../in-flight.ts';
+import { ownerOfColumns } from '../owner-columns.ts';
 import { columnNames } from '../rows.ts';
 import type { IngestLimit, StoresOptions } from '../stores.ts';
 import { type IngestJob, type IngestPart, jobOf, jobOfBatches, jobOfExport } from '../stores/ingest-jobs.ts';
@@ -96,7 +97,7 @@ export async function openClickHouseTraces(
     const body = at === null ? null : await findBody(reader, bodyId);
     if (at === null || body === null) return null;
     if (bodies === undefined) throw new Error('The store was opened without a reader of bodies.');
-    return bodies.payload(body, at, { teamId: span.team_id, keyHash: span.key_hash });
+    return bodies.payload(body, at, ownerOfColumns(span));
   }
 
   async function close(): Promise<void> {

@@ -1,6 +1,7 @@
 import { UniqueConstraintViolationException } from '@mikro-orm/core';
 import { Conflict } from '../../domain/errors.ts';
 import type { KeyStore, VirtualKey } from '../../domain/keys/virtual-key.ts';
+import { idOrNull } from '../../domain/optional-id.ts';
 import type { Database } from '../database.ts';
 import { VirtualKeyEntity } from '../entities/virtual-key.ts';
 import { entityTransaction } from '../transaction.ts';
@@ -11,10 +12,10 @@ function keyOf(entity: VirtualKeyEntity): VirtualKey {
   return {
     hash,
     name,
-    alias: alias ?? null,
+    alias: idOrNull(alias),
     role,
-    teamId: teamId ?? null,
-    userId: userId ?? null,
+    teamId: idOrNull(teamId),
+    userId: idOrNull(userId),
     models,
     maxBudget: maxBudget ?? null,
     metadata,

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { SealedResponse, SealedResponseStore } from '../../domain/responses/kept-response.ts';
 import type { Database } from '../database.ts';
+import { ownerColumns, ownerOfColumns } from '../owner-columns.ts';
 import { textsIn } from '../rows.ts';
 import type { Tables } from '../tables.ts';
 import { transaction } from '../transaction.ts';
@@ -20,8 +21,7 @@ const STATEMENT_ROWS = 50;
 const storedOf = ({ id, previousId, owner, createdAt, sealed }: SealedResponse) => ({
   id,
   previous_id: previousId,
-  team_id: owner.teamId,
-  key_hash: owner.keyHash,
+  ...ownerColumns(owner),
   created_at: createdAt.getTime(),
   bytes: sealed.length,
   sealed: Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength),
@@ -30,7 +30,7 @@ const storedOf = ({ id, previousId, owner, createdAt, sealed }: SealedResponse) 
 const responseOf = (row: StoredResponse): SealedResponse => ({
   id: row.id,
   previousId: row.previous_id,
-  owner: { teamId: row.team_id, keyHash: row.key_hash },
+  owner: ownerOfColumns(row),
   createdAt: new Date(row.created_at),
   sealed: row.sealed,
 });

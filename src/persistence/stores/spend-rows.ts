@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely';
 import type { Usage } from '../../domain/chat/chat.ts';
 import { ZERO_USD, addUsd, type Usd } from '../../domain/money.ts';
+import { idOrNull } from '../../domain/optional-id.ts';
 import type { SpendRow } from '../../domain/spend/spend-row.ts';
 import { amountText, storable, storableOrNull } from '../../domain/storable.ts';
 import type { Tables } from '../tables.ts';
@@ -18,8 +19,8 @@ export function storedRowOf(row: SpendRow): StoredRow {
     response_id: storableOrNull(row.responseId),
     call_type: row.callType,
     key_hash: row.keyHash,
-    team_id: storableOrNull(row.teamId),
-    user_id: storableOrNull(row.userId),
+    team_id: storableOrNull(idOrNull(row.teamId)),
+    user_id: storableOrNull(idOrNull(row.userId)),
     model_group: storable(row.modelGroup),
     model: storable(row.model),
     deployment_id: row.deploymentId,
@@ -57,7 +58,7 @@ export function spendRowOf(row: StoredRow): SpendRow {
     responseId: row.response_id,
     callType: row.call_type,
     keyHash: row.key_hash,
-    teamId: row.team_id,
+    teamId: idOrNull(row.team_id),
     userId: row.user_id,
     modelGroup: row.model_group,
     model: row.model,

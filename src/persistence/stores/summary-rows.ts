@@ -2,6 +2,7 @@ import type { Selectable } from 'kysely';
 import type { Usd } from '../../domain/money.ts';
 import { sourceOfText, sourceText } from '../../domain/traces/span-rows.ts';
 import type { TraceIdentity, TraceSummary } from '../../domain/traces/trace.ts';
+import { ownerColumns, ownerOfColumns } from '../owner-columns.ts';
 import type { Tables } from '../tables.ts';
 import { amountText, nsText, storable } from '../../domain/storable.ts';
 
@@ -21,8 +22,7 @@ export function summaryRowOf(summary: TraceSummary): NewSummaryRow {
   return {
     trace_id: storable(summary.traceId),
     trace_ref: summary.traceRef,
-    team_id: storable(summary.owner.teamId),
-    key_hash: storable(summary.owner.keyHash),
+    ...ownerColumns(summary.owner),
     name: storable(summary.name),
     service: storable(summary.service),
     input_preview: storable(summary.inputPreview),
@@ -56,7 +56,7 @@ export function summaryOf(row: NewSummaryRow): TraceSummary {
   return {
     traceId: row.trace_id,
     traceRef: row.trace_ref,
-    owner: { teamId: row.team_id, keyHash: row.key_hash },
+    owner: ownerOfColumns(row),
     name: row.name,
     service: row.service,
     inputPreview: row.input_preview,

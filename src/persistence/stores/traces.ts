@@ -12,6 +12,7 @@ import { SheetTraceEntity } from '../entities/sheet-trace.ts';
 import { SpanEntity } from '../entities/span.ts';
 import { TraceSummaryEntity } from '../entities/trace-summary.ts';
 import { createGroupCommit } from '../group-commit.ts';
+import { ownerOfColumns } from '../owner-columns.ts';
 import { rowReader } from '../row-reader.ts';
 import { rowTable, tableWithout } from '../rows.ts';
 import type { IngestLimit } from '../stores.ts';
@@ -67,7 +68,7 @@ export function createTraceStore(
     if (at === null || format === null || compression === null || bytes === null)
       throw new Error('A span has lost the body it came in.');
     if (bodies === undefined) throw new Error('The store was opened without a reader of bodies.');
-    return bodies.payload({ format, compression, bytes }, at, { teamId: span.team_id, keyHash: span.key_hash });
+    return bodies.payload({ format, compression, bytes }, at, ownerOfColumns(span));
   }
 
   return {

@@ -7,6 +7,7 @@ import type {
 } from '../../domain/upstream-objects/upstream-object.ts';
 import type { Database } from '../database.ts';
 import { UpstreamObjectEntity } from '../entities/upstream-object.ts';
+import { ownerColumns, ownerOfColumns } from '../owner-columns.ts';
 import { everyColumn, rowTable, textsIn } from '../rows.ts';
 import type { Tables } from '../tables.ts';
 
@@ -18,8 +19,7 @@ function storedOf(object: UpstreamObject): StoredObject {
     kind: object.kind,
     deployment_id: object.deploymentId,
     upstream_id: object.upstreamId,
-    team_id: object.owner.teamId,
-    key_hash: object.owner.keyHash,
+    ...ownerColumns(object.owner),
     created_at: object.createdAt.getTime(),
     purpose: object.purpose,
     shown: object.shown === null ? null : JSON.stringify(object.shown),
@@ -33,7 +33,7 @@ function objectOf(row: StoredObject): UpstreamObject {
     kind: row.kind,
     deploymentId: row.deployment_id,
     upstreamId: row.upstream_id,
-    owner: { teamId: row.team_id, keyHash: row.key_hash },
+    owner: ownerOfColumns(row),
     createdAt: new Date(row.created_at),
     purpose: row.purpose,
     shown: row.shown === null ? null : (JSON.parse(row.shown) as ShownObject),
@@ -108,7 +108,7 @@ function visible(visibility: Visibility): Expression<SqlBool> {
     case 'all':
       return sql<SqlBool>`1 = 1`;
     case 'team':
-      return sql<SqlBool>`upstream_object.team_id = ${visibility.teamId}`;
+      return sql<SqlBool>`upstream_object.team_id = ${visibility.teamId} and upstream_object.team_id <> ''`;
     case 'key':
       return sql<SqlBool>`upstream_object.team_id = '' and upstream_object.key_hash = ${visibility.keyHash}`;
   }

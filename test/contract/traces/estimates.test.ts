@@ -209,7 +209,7 @@ describe('traces.get 200: a call that the gateway did not make', () => {
       { spend: costOfChat(), priced_calls: 1, estimated_calls: 1 },
       estimated,
     ]);
-    const ref = `?trace_ref=${traceRefOf({ teamId: '', keyHash: keySmith.hash(app.adminKey) }, traceId)}`;
+    const ref = `?trace_ref=${traceRefOf({ teamId: null, keyHash: keySmith.hash(app.adminKey) }, traceId)}`;
     const [, told] = await answered(app.call('GET', `/v1/traces/${traceId}${ref}`));
     const matched = { spend: cost, cost_source: 'gateway', spend_match: 'matched' };
     expect(['b', 'c', 'd'].map((digit) => spanOf(told as Told, digit))).toEqual([matched, matched, estimated]);

@@ -47,8 +47,8 @@ describe('traces.list 200: whose a trace is', () => {
     const exported = otlpExport(otlpSpan('1', 0, 1, {}, { traceId, name: 'run' }));
     for (const key of keys) expect((await send(app, exported, as(key))).status).toBe(200);
     const owners = keys.map((key, at) => {
-      const owner = { teamId: teams[at] ?? '', keyHash: keySmith.hash(key) };
-      return { traceRef: traceRefOf(owner, traceId), ...owner };
+      const owner = { teamId: teams[at] ?? null, keyHash: keySmith.hash(key) };
+      return { traceRef: traceRefOf(owner, traceId), ...owner, teamId: owner.teamId ?? '' };
     });
     const [one, two, lone] = owners;
     const query = `{ trace(id: "${traceId}") { teamId keyHash team { id } owners { traceRef teamId keyHash } } }`;
@@ -65,7 +65,7 @@ describe('traces.list 200: whose a trace is', () => {
       expect(await inGraph(admin)).toEqual({ teamId: '', keyHash: '', team: null, owners: [lone, one, two] });
       const shown = [lone, one, two].map((owner) => ({
         trace_ref: owner?.traceRef,
-        team_id: owner?.teamId,
+        team_id: owner?.teamId === '' ? null : owner?.teamId,
         api_key_hash: owner?.keyHash,
       }));
       expect(await inRest(admin)).toEqual(shown);

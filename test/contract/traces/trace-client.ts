@@ -80,7 +80,7 @@ export const workedExample = otlpExport(
 );
 
 /** The ref of the worked example as this key's, of no team unless said. */
-export const refFor = (key: string, teamId = ''): string =>
+export const refFor = (key: string, teamId: string | null = null): string =>
   traceRefOf({ teamId, keyHash: keySmith.hash(key) }, TRACE_ID);
 
 /** Makes a virtual key and gives it. */

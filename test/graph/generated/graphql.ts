@@ -500,7 +500,7 @@ export type TraceFilter = {
   service?: string | null | undefined;
   /** How its root ended. */
   status?: SpanStatus | null | undefined;
-  /** The team whose key sent it. */
+  /** The team whose key sent it; blank is no filter. */
   teamId?: string | number | null | undefined;
   /** Stands in its name, service, input preview, agents or models, in whatever letter case. */
   text?: string | null | undefined;

@@ -15,7 +15,7 @@ const FILE: UpstreamObject = {
   kind: 'file',
   deploymentId: DEPLOYMENT.id,
   upstreamId: 'up-lines',
-  owner: { teamId: '', keyHash: aCaller().keyHash },
+  owner: { teamId: null, keyHash: aCaller().keyHash },
   createdAt: new Date(0),
   purpose: 'batch',
   shown: null,

@@ -4,7 +4,7 @@ import { Secret } from '../../../src/domain/secret.ts';
 import { createResponseIds } from '../../../src/runtime/response-ids.ts';
 
 const ids = createResponseIds(new Secret('sk-admin-0123456789'));
-const OF_KEY = { deploymentId: 'gpt#1', upstreamId: 'resp_68', owner: { teamId: '', keyHash: 'a'.repeat(64) } };
+const OF_KEY = { deploymentId: 'gpt#1', upstreamId: 'resp_68', owner: { teamId: null, keyHash: 'a'.repeat(64) } };
 
 describe('ids of responses that an upstream keeps', () => {
   it('lead back to the response and its owner, in every process with the same admin key', () => {

@@ -6,7 +6,7 @@ import { growSummary, type TraceSummary } from '../../../src/domain/traces/trace
 import { aRawSpan, anEvent } from '../../support/raw-span.ts';
 import { aSummary } from '../../support/seeds.ts';
 
-const OWNER = { teamId: '', keyHash: 'k' };
+const OWNER = { teamId: null, keyHash: 'k' };
 const MS = 1_000_000n;
 
 /** A span by its last digit, that starts and lasts so many milliseconds. */

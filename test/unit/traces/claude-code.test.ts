@@ -6,7 +6,7 @@ import { aRawSpan, anEvent } from '../../support/raw-span.ts';
 
 const read = (differing: Partial<RawSpan>, scope = 'com.anthropic.claude_code.tracing') =>
   readSpans([aRawSpan({ instrumentationScope: { name: scope, version: '1.0.0', attributes: {} }, ...differing })], {
-    teamId: '',
+    teamId: null,
     keyHash: 'k',
   })[0];
 const aKind = (kind: string, attributes: RawSpan['attributes'] = {}) =>

@@ -134,7 +134,7 @@ it('the nearest call above is found past steps, and not past a tool', () => {
 });
 
 describe('a summary', () => {
-  const identity = { traceId: traceId(1), traceRef: 'R', owner: { teamId: '', keyHash: 'k' } };
+  const identity = { traceId: traceId(1), traceRef: 'R', owner: { teamId: null, keyHash: 'k' } };
   const SPANS = [
     span(1, { type: 'agent', model: null }),
     span(2, { ...below(1), ...estimated(5n) }),

@@ -6,7 +6,7 @@ import { aRawSpan } from '../../support/raw-span.ts';
 const LANGSMITH = { name: 'langsmith', version: '1', attributes: {} };
 const read = (differing: Partial<RawSpan>) =>
   readSpans([aRawSpan({ parentSpanId: 'aaaaaaaaaaaaaaaa', instrumentationScope: LANGSMITH, ...differing })], {
-    teamId: '',
+    teamId: null,
     keyHash: 'k',
   })[0];
 

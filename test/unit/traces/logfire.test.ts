@@ -5,7 +5,7 @@ import { aRawSpan } from '../../support/raw-span.ts';
 
 const read = (attributes: RawSpan['attributes'], parentSpanId: string | null = 'aaaaaaaaaaaaaaaa') =>
   readSpans([aRawSpan({ attributes: { 'logfire.msg': 'm', ...attributes }, parentSpanId })], {
-    teamId: '',
+    teamId: null,
     keyHash: 'k',
   })[0];
 

@@ -71,7 +71,7 @@ describe('an odd attribute', () => {
     const draw = seeded(11);
     for (let round = 0; round < 1_000; round++) {
       const raw = oddSpan(draw);
-      const [span] = readSpans([raw], { teamId: '', keyHash: 'k' }, MAX_BYTES);
+      const [span] = readSpans([raw], { teamId: null, keyHash: 'k' }, MAX_BYTES);
       if (span === undefined) throw new Error('a span went missing');
       expect(SPAN_TYPES).toContain(span.type);
       for (const count of [span.inputTokens, span.outputTokens, ...Object.values(tokenDetailsOf(span.attributes))])

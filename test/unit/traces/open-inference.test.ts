@@ -5,7 +5,7 @@ import { tokenDetailsOf } from '../../../src/domain/traces/token-details.ts';
 import { aRawSpan } from '../../support/raw-span.ts';
 
 const read = (attributes: RawSpan['attributes'], parentSpanId: string | null = 'aaaaaaaaaaaaaaaa') =>
-  readSpans([aRawSpan({ attributes, parentSpanId })], { teamId: '', keyHash: 'k' })[0];
+  readSpans([aRawSpan({ attributes, parentSpanId })], { teamId: null, keyHash: 'k' })[0];
 
 describe('OpenInference', () => {
   it.each([

@@ -7,7 +7,7 @@ import { tokenDetailsOf } from '../../../src/domain/traces/token-details.ts';
 import { growSummary } from '../../../src/domain/traces/trace.ts';
 import { RECORDINGS, recordedSpans, recordings } from '../../support/recorded-spans.ts';
 
-const OWNER = { teamId: '', keyHash: 'k' };
+const OWNER = { teamId: null, keyHash: 'k' };
 
 const SUMMARY = [
   'name',

@@ -4,7 +4,7 @@ import type { RawSpan } from '../../../src/domain/traces/span.ts';
 import { aRawSpan } from '../../support/raw-span.ts';
 
 const read = (attributes: RawSpan['attributes'], parentSpanId: string | null = 'aaaaaaaaaaaaaaaa') =>
-  readSpans([aRawSpan({ attributes, parentSpanId })], { teamId: '', keyHash: 'k' })[0];
+  readSpans([aRawSpan({ attributes, parentSpanId })], { teamId: null, keyHash: 'k' })[0];
 
 describe('Traceloop', () => {
   it.each([

@@ -1,0 +1,26 @@
+import { Migration } from '@mikro-orm/migrations';
+
+/** ASCII whitespace. Readers treat any other blank text as none, too, and no reader's condition matches it. */
+const BLANKS = ' \t\n\v\f\r';
+
+/**
+ * A blank id is no id. Keys and spend rows keep null for none; owners keep the empty text for no team, so that what a key
+ * with a blank team created belongs to that key alone. Responses keep their team: their content is sealed with it.
+ */
+export class Migration20261122060000_blank_ids extends Migration {
+  override up(): void {
+    for (const [table, column] of [
+      ['virtual_key', 'alias'],
+      ['virtual_key', 'team_id'],
+      ['virtual_key', 'user_id'],
+      ['spend_row', 'team_id'],
+      ['spend_row', 'user_id'],
+    ])
+      this.addSql(`update "${table}" set "${column}" = null where trim("${column}", '${BLANKS}') = ''`);
+    for (const table of ['trace_summary', 'upstream_object'])
+      this.addSql(`update "${table}" set "team_id" = '' where "team_id" <> '' and trim("team_id", '${BLANKS}') = ''`);
+  }
+
+  /** Mended rows stay as they are: which of them were blank is not recorded. */
+  override down(): void {}
+}

@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TraceUpdatesDocument } from '../../graph/generated/graphql.ts';
+import { overYoga } from '../../graph/subscribers.ts';
+import { ENGINES, type ScratchDatabase } from '../../ports/engines.ts';
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+import { answerOf, configOver, formOf, keeping, lineFor, send } from '../files/keeping.ts';
+import { as, makeKey, otlpExport, otlpSpan, send as sendTrace, WINDOW } from '../traces/trace-client.ts';
+
+/** How a key comes to have a blank team: by a request, or by a row from before blank ids were mended. */
+const WAYS = ['REST', 'graph', 'an old row'] as const;
+const BLANKS = ['', '  ', '\t'] as const;
+
+interface Owned {
+  readonly file: string;
+  readonly batch: string;
+  readonly response: string;
+  readonly traceId: string;
+}
+
+for (const engine of ENGINES)
+  describe.skipIf(engine.missing !== null || engine.name === 'node:sqlite')(
+    `a key with a blank team is a key without a team, on ${engine.name}`,
+    () => {
+      let scratch: ScratchDatabase;
+      let upstream: FaultServer;
+      let app: TestApp;
+      let owner: string;
+      let owned: Owned;
+      let count = 0;
+
+      beforeAll(async () => {
+        scratch = await engine.create();
+        upstream = await startFaultServer();
+        keeping(upstream);
+        const { databaseUrl, dataDir } = scratch.options;
+        app = await startApp({
+          config: { ...configOver(upstream), general_settings: { demo_model: true } },
+          ...(databaseUrl === null ? { dataDir } : { env: { DATABASE_URL: databaseUrl } }),
+        });
+        owner = await makeKey(app);
+        owned = await own(owner);
+      });
+      afterAll(async () => {
+        await app.stop({ keepData: scratch.options.databaseUrl === null });
+        await upstream.stop();
+        await scratch.remove();
+      });
+
+      function nextTraceId(): string {
+        count += 1;
+        return count.toString(16).padStart(32, '0');
+      }
+      const traceOf = (traceId: string) => otlpExport(otlpSpan('1', 0, 1, {}, { traceId, name: 'run' }));
+
+      /** Creates one thing of each noun as the holder of a key. */
+      async function own(key: string): Promise<Owned> {
+        const traceId = nextTraceId();
+        const idOf = async (answer: Promise<Response>): Promise<string> =>
+          ((await (await answer).json()) as { readonly id: string }).id;
+        const file = await idOf(
+          send(app, 'POST', '/v1/files', { key, body: formOf({ purpose: 'batch' }, `${lineFor('assistant')}\n`) }),
+        );
+        const asked = { input_file_id: file, endpoint: '/v1/chat/completions', completion_window: '24h' };
+        const batch = await idOf(send(app, 'POST', '/v1/batches', { key, body: JSON.stringify(asked) }));
+        const response = await idOf(
+          app.call('POST', '/v1/responses', { model: 'demo', input: 'private words' }, as(key)),
+        );
+        expect((await sendTrace(app, traceOf(traceId), as(key))).status).toBe(200);
+        return { file, batch, response, traceId };
+      }
+
+      async function blankKey(way: (typeof WAYS)[number], blank: string): Promise<string> {
+        if (way === 'REST') return await makeKey(app, { team_id: blank, user_id: blank, key_alias: blank });
+        if (way === 'graph') {
+          const query = `mutation ($input: GenerateKeyInput!) {
+            generateKey(input: $input) { ... on GeneratedKey { key } } }`;
+          const input = { teamId: blank, userId: blank, alias: blank };
+          const made = await app.call('POST', '/graphql', { query, variables: { input } });
+          const { data } = (await made.json()) as { data: { generateKey: { key: string } } };
+          return data.generateKey.key;
+        }
+        const key = await makeKey(app, { key_alias: 'to be spoilt' });
+        const database = await scratch.openBare();
+        await database.orm.em
+          .fork()
+          .execute('update virtual_key set team_id = ?, user_id = ?, alias = null where alias = ?', [
+            blank,
+            blank,
+            'to be spoilt',
+          ]);
+        return key;
+      }
+
+      const ask = async (method: string, path: string, key: string): Promise<readonly [number, unknown]> =>
+        answerOf(await send(app, method, path, { key }));
+      const idsIn = async (path: string, key: string): Promise<readonly string[]> => {
+        const [, list] = await ask('GET', path, key);
+        const { data } = list as { data: readonly { readonly id?: string; readonly trace_id?: string }[] };
+        return data.map(({ id, trace_id: traceId }) => id ?? traceId ?? '').toSorted();
+      };
+      const everyList = async (key: string) => ({
+        files: await idsIn('/v1/files', key),
+        batches: await idsIn('/v1/batches', key),
+        traces: await idsIn(`/v1/traces?${WINDOW}`, key),
+      });
+
+      const missing = (message: string) => [
+        404,
+        { error: { message, type: 'not_found_error', param: null, code: '404' } },
+      ];
+
+      describe.each(WAYS)('made by %s', (way) => {
+        it.each(BLANKS)('team %j: reads, cancels and deletes nothing of another key without a team', async (blank) => {
+          const key = await blankKey(way, blank);
+          const [, info] = await ask('GET', '/key/info', key);
+          expect(info).toMatchObject({ info: { team_id: null, user_id: null, key_alias: null } });
+          expect(await everyList(key)).toEqual({ files: [], batches: [], traces: [] });
+          const noFile = missing(`No such File object: ${owned.file}`);
+          const noBatch = missing(`No batch found with id '${owned.batch}'.`);
+          const noResponse = missing(`Response with id '${owned.response}' not found.`);
+          for (const [method, path, answer] of [
+            ['GET', `/v1/files/${owned.file}`, noFile],
+            ['GET', `/v1/files/${owned.file}/content`, noFile],
+            ['DELETE', `/v1/files/${owned.file}`, noFile],
+            ['GET', `/v1/batches/${owned.batch}`, noBatch],
+            ['POST', `/v1/batches/${owned.batch}/cancel`, noBatch],
+            ['GET', `/v1/responses/${owned.response}`, noResponse],
+            ['GET', `/v1/responses/${owned.response}/input_items`, noResponse],
+            ['DELETE', `/v1/responses/${owned.response}`, noResponse],
+            ['GET', `/v1/traces/${owned.traceId}`, [404, { detail: `Trace ${owned.traceId} not found` }]],
+          ] as const)
+            expect([method, path, await ask(method, path, key)]).toEqual([method, path, answer]);
+        });
+
+        it('keeps what it creates to itself, and its live feed shows nothing else', async () => {
+          const key = await blankKey(way, '');
+          const feed = overYoga(`${app.url}/graphql`, TraceUpdatesDocument, {}, key);
+          // The feed is open once it shows a trace of its own.
+          await expect
+            .poll(
+              async () => {
+                if (feed.received.length === 0) await sendTrace(app, traceOf(nextTraceId()), as(key));
+                return feed.received.length;
+              },
+              { timeout: 15_000 },
+            )
+            .toBeGreaterThan(0);
+          const others = await own(owner);
+          const mine = await own(key);
+          const shown = (): readonly unknown[] =>
+            feed.received.map((event) => (event as TraceEvent).data.traceUpdates.trace.traceId);
+          await expect.poll(shown, { timeout: 15_000 }).toContain(mine.traceId);
+          expect(shown()).not.toContain(others.traceId);
+          await feed.leave();
+          const lists = await everyList(key);
+          expect(lists.files).toContain(mine.file);
+          expect(lists.files).not.toContain(others.file);
+          expect((await everyList(owner)).files).not.toContain(mine.file);
+          expect((await ask('GET', `/v1/files/${mine.file}`, key))[0]).toBe(200);
+          expect((await ask('GET', `/v1/batches/${mine.batch}`, key))[0]).toBe(200);
+          expect((await ask('GET', `/v1/responses/${mine.response}`, key))[0]).toBe(200);
+          expect((await ask('GET', `/v1/files/${mine.file}`, owner))[0]).toBe(404);
+          expect((await ask('GET', `/v1/responses/${mine.response}`, owner))[0]).toBe(404);
+        });
+      });
+
+      it('what was created before is still there, with its owner', async () => {
+        expect((await ask('GET', `/v1/files/${owned.file}`, owner))[0]).toBe(200);
+        expect((await ask('GET', `/v1/responses/${owned.response}`, owner))[0]).toBe(200);
+        expect((await everyList(owner)).batches).toContain(owned.batch);
+      });
+    },
+  );
+
+interface TraceEvent {
+  readonly data: { readonly traceUpdates: { readonly trace: { readonly traceId: string } } };
+}

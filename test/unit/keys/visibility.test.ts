@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { type Caller, haveSameRights, mayRead, ownerOf, visibilityOf } from '../../../src/domain/caller.ts';
+import { idOrNull } from '../../../src/domain/optional-id.ts';
+
+const KEY = 'a'.repeat(64);
+const caller = (teamId: string | null, differing: Partial<Caller> = {}): Caller => ({
+  role: 'internal_user',
+  keyHash: KEY,
+  key: null,
+  teamId,
+  userId: null,
+  ...differing,
+});
+
+describe('a blank id', () => {
+  it.each([null, undefined, '', ' ', '\t\n', '\u00a0', '\u2003'])('%j is none', (blank) => {
+    expect(idOrNull(blank)).toBeNull();
+  });
+
+  it.each(['0', ' a ', 'null', '\u200b'])('%j is an id, as it is written', (id) => {
+    expect(idOrNull(id)).toBe(id);
+  });
+});
+
+describe('visibility', () => {
+  it.each([null, '', '  '])('of a caller with the team %j is that of its key', (teamId) => {
+    expect(visibilityOf(caller(teamId))).toEqual({ kind: 'key', keyHash: KEY });
+    expect(ownerOf(caller(teamId))).toEqual({ teamId: null, keyHash: KEY });
+    expect(haveSameRights(caller(teamId), caller(null))).toBe(true);
+  });
+
+  it('of a team includes its rows only, and never those of a key without a team', () => {
+    const seen = visibilityOf(caller('t'));
+    const owners = [
+      { teamId: 't', keyHash: 'b' },
+      { teamId: 'u', keyHash: KEY },
+      { teamId: null, keyHash: KEY },
+    ];
+    expect(owners.map((owner) => mayRead(seen, owner))).toEqual([true, false, false]);
+    for (const teamId of ['', ' '])
+      expect(owners.map((owner) => mayRead({ kind: 'team', teamId }, owner))).toEqual([false, false, false]);
+  });
+
+  it('of a key without a team includes what it created without a team', () => {
+    const owners = [
+      { teamId: null, keyHash: KEY },
+      { teamId: null, keyHash: 'b' },
+      { teamId: 't', keyHash: KEY },
+    ];
+    expect(owners.map((owner) => mayRead(visibilityOf(caller('')), owner))).toEqual([true, false, false]);
+  });
+});
