@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import { allowedHostFault } from './caller-addresses.ts';
+import type { CallerSection } from './caller-section.ts';
 import type { ConfigFault } from './config-file.ts';
 
 /** What callers may choose themselves, and what they are shown of upstreams. */
@@ -10,30 +10,6 @@ export interface CallerSettings {
   readonly allowedHosts: readonly string[];
   /** Answers name the base address of the upstream to every caller, not to administrators only. */
   readonly exposeApiBase: boolean;
-}
-
-/** Members of `general_settings`. */
-export const callerFields = {
-  allow_client_side_credentials: z.boolean().optional(),
-  expose_api_base_header: z.boolean().optional(),
-};
-
-/** Members of `litellm_settings`. */
-export const callerSharedFields = {
-  user_url_allowed_hosts: z
-    .array(
-      z.string().superRefine((text, context) => {
-        const message = allowedHostFault(text);
-        if (message !== null) context.addIssue({ code: 'custom', message });
-      }),
-    )
-    .optional(),
-};
-
-/** What the file sets; a member is undefined where the file is silent. */
-export interface CallerSection {
-  readonly general?: z.infer<z.ZodObject<typeof callerFields>> | undefined;
-  readonly shared?: z.infer<z.ZodObject<typeof callerSharedFields>> | undefined;
 }
 
 const EXPOSE_VARIABLE = 'LENSGATE_EXPOSE_API_BASE_HEADER';

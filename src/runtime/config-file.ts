@@ -7,7 +7,7 @@ import { rateFrom } from '../domain/money.ts';
 import { Secret } from '../domain/secret.ts';
 import type { FileLimits } from '../domain/upstream-objects/file-limits.ts';
 import { type BillingSection, billingSection } from './billing-settings.ts';
-import { type CallerSection, callerFields, callerSharedFields } from './caller-settings.ts';
+import { type CallerSection, callerFields, callerSharedFields } from './caller-section.ts';
 import { proxyFault } from './client-network.ts';
 import { type Path, resolveReferences } from './config-references.ts';
 import { withIds } from './deployment-ids.ts';
