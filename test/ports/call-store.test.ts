@@ -188,6 +188,11 @@ for (const engine of ENGINES)
     it.each<[string, () => Promise<unknown>, unknown]>([
       ['the list', async () => (await stores.traces.listSummaries({ kind: 'all' }, WINDOW, 9)).length, 1],
       ['what a key spent', () => stores.spend.totalOf(TEAM_KEY.keyHash), 7n],
+      [
+        'what many keys spent',
+        async () => (await stores.spend.totalsOf(['b', TEAM_KEY.keyHash])).get(TEAM_KEY.keyHash),
+        7n,
+      ],
       ['spend rows', async () => (await stores.spend.findBySpans([`${traceId(1)}:${spanId(1)}`])).length, 1],
       ['a trace', async () => (await stores.traces.findSummaries({ kind: 'all' }, traceId(1), null)).length, 1],
       ['spans', async () => (await stores.traces.listSpans([TRACE_1])).get(TRACE_1.traceRef)?.length, 1],

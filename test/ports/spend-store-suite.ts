@@ -83,6 +83,23 @@ export function spendStoreSuite(engine: Engine): void {
       expect(await Promise.all(['x', 'y', 'z'].map((hash) => spend.totalOf(hash)))).toEqual([301n, 20n, 0n]);
     });
 
+    it('tells what many keys have spent at once, without those that have spent nothing', async () => {
+      await spend.append([
+        aSpendRow({ id: '1', keyHash: 'x', cost: picos(1n) }),
+        aSpendRow({ id: '2', keyHash: "y'\\", cost: picos(2n ** 53n + 1n) }),
+        aSpendRow({ id: '3', keyHash: 'x', cost: picos(300n) }),
+        aSpendRow({ id: '4', keyHash: 'not asked for', cost: picos(5n) }),
+      ]);
+      const many = Array.from({ length: 500 }, (_, number) => `none-${number}`);
+      expect(await spend.totalsOf(['x', "y'\\", ...many])).toEqual(
+        new Map([
+          ['x', 301n],
+          ["y'\\", 2n ** 53n + 1n],
+        ]),
+      );
+      expect(await spend.totalsOf([])).toEqual(new Map());
+    });
+
     it('leaves a row alone whose id is stored, and counts it once', async () => {
       const row = aSpendRow({ cost: picos(7n) });
       await spend.append([row, aSpendRow({ cost: picos(1_000n), model: 'other' })]);
