@@ -99,10 +99,11 @@ async function openPostgres(url: string, options: DatabaseOptions): Promise<Data
     driver: PostgreSqlDriver,
     clientUrl: url,
     driverOptions: { connectionTimeoutMillis: POSTGRES_CONNECT_MS },
-    // A statement, not a startup parameter: connection poolers refuse parameters they do not know.
+    // A statement, not startup parameters: connection poolers refuse parameters they do not know. The planner takes the
+    // lists in JSON for large tables and compiles the query, which takes seconds for a run of milliseconds.
     async onCreateConnection(connection) {
-      const timeoutMs = options.lockTimeoutMs ?? LOCK_TIMEOUT_MS;
-      await (connection as DatabaseConnection).executeQuery(CompiledQuery.raw(`set lock_timeout = ${timeoutMs}`));
+      const text = `select set_config('lock_timeout', '${options.lockTimeoutMs ?? LOCK_TIMEOUT_MS}', false), set_config('jit', 'off', false)`;
+      await (connection as DatabaseConnection).executeQuery(CompiledQuery.raw(text));
     },
     pool: POSTGRES_POOL,
     migrations: migrationsOf('postgresql'),

@@ -27,6 +27,8 @@ export interface CallLog {
 
 /** Segments of one transaction: others want to write in between. */
 const SEGMENTS_A_STEP = 4;
+/** How long this process waits for another one that takes segments apart, in ms. */
+const OTHERS_MS = 60_000;
 const open = promisify(zstdDecompress);
 
 interface WaitingSegment {
@@ -75,6 +77,8 @@ export function createCallLog(
   /** The number of the last segment that was taken apart; null when none waits. */
   const takeApart = (most: number): Promise<number | null> =>
     transaction(orm, async (db) => {
+      // Another process may hold the segments for as long as it takes them apart; a reader waits for that.
+      if (flavour === 'postgresql') await sql`set local lock_timeout = ${sql.lit(OTHERS_MS)}`.execute(db);
       const segments = await oldest(db, most);
       const final = segments.at(-1);
       if (final === undefined) return null;
