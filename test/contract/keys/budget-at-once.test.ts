@@ -20,6 +20,8 @@ beforeAll(async () => {
   const priced = { ...params, input_cost_per_token: 0, output_cost_per_token: 1 };
   app = await startApp({
     config: {
+      // One key holds all 200 calls open at once.
+      general_settings: { upstream_connection_share: 1 },
       model_list: [
         { model_name: 'paid', litellm_params: { ...priced, model: 'openai/paid-up' } },
         { model_name: 'learned', litellm_params: { ...priced, model: 'openai/learned-up' } },
