@@ -2,7 +2,7 @@ import DataLoader from 'dataloader';
 import { type Caller, mayRead, visibilityOf } from '../src/domain/caller.ts';
 import type { EntryHistory } from '../src/domain/catalog/history.ts';
 import type { SpanHead } from '../src/domain/traces/span.ts';
-import type { TraceKey } from '../src/domain/traces/store.ts';
+import type { TraceKey, TraceStore } from '../src/domain/traces/store.ts';
 import type { VirtualKey } from '../src/domain/keys/virtual-key.ts';
 import type { SoughtCall, SpendRow } from '../src/domain/spend/spend-row.ts';
 import type { TraceIdentity } from '../src/domain/traces/trace.ts';
@@ -11,6 +11,12 @@ import type { Stores } from './stores.ts';
 
 /** Entries whose histories are read at once: each may bring hundreds of changes. */
 const MOST_HISTORIES = 100;
+
+/**
+ * Spans that one read brings, where the traces are known to have more. The rows of a read become spans in one go, which
+ * takes some microseconds each; between two reads others run.
+ */
+const MOST_READ_SPANS = 2_000;
 
 /** One DataLoader per question, so that a list of traces costs one query for its spans, not fifty. */
 export interface Loaders {
@@ -28,6 +34,44 @@ export interface Loaders {
   readonly keyByHash: DataLoader<string, VirtualKey | null>;
 }
 
+/** A trace to read the spans of. A summary tells how many there are. */
+type SpansWanted = TraceKey & { readonly spanCount?: number };
+
+/** The spans of each trace: in one read, or in several where there are many. */
+async function readSpans(
+  store: Pick<TraceStore, 'listSpans' | 'listSpanPage'>,
+  traces: readonly SpansWanted[],
+): Promise<readonly (readonly SpanHead[])[]> {
+  const found = new Map<string, readonly SpanHead[]>();
+  let batch: SpansWanted[] = [];
+  let expected = 0;
+  async function readBatch(): Promise<void> {
+    if (batch.length > 0) for (const [ref, spans] of await store.listSpans(batch)) found.set(ref, spans);
+    batch = [];
+    expected = 0;
+  }
+  for (const trace of traces) {
+    const { spanCount = 0 } = trace;
+    if (spanCount > MOST_READ_SPANS) found.set(trace.traceRef, await readInPages(store, trace));
+    else {
+      if (expected + spanCount > MOST_READ_SPANS) await readBatch();
+      batch.push(trace);
+      expected += spanCount;
+    }
+  }
+  await readBatch();
+  return traces.map(({ traceRef }) => found.get(traceRef) ?? []);
+}
+
+async function readInPages(store: Pick<TraceStore, 'listSpanPage'>, trace: TraceKey): Promise<readonly SpanHead[]> {
+  const spans: SpanHead[] = [];
+  for (;;) {
+    const page = await store.listSpanPage(trace, spans.at(-1) ?? null, MOST_READ_SPANS);
+    for (const span of page) spans.push(span);
+    if (page.length < MOST_READ_SPANS) return spans;
+  }
+}
+
 /**
  * Loaders for one caller. A span's ids are whatever its sender says, so a spend row is shown only to those who
  * may read what its owner wrote: naming somebody's span does not open their books.
@@ -35,13 +79,9 @@ export interface Loaders {
 export function createLoaders(stores: Stores, caller: Caller | null): Loaders {
   const mine = (row: SpendRow): boolean => caller !== null && mayRead(visibilityOf(caller), row);
   const questions: Pick<Loaders, 'spansByTrace' | 'spendRowBySpan' | 'spendRowsElsewhere'> = {
-    spansByTrace: new DataLoader(
-      async (traces) => {
-        const spans = await stores.traces.listSpans(traces);
-        return traces.map(({ traceRef }) => spans.get(traceRef) ?? []);
-      },
-      { cacheKeyFn: ({ traceRef }) => traceRef },
-    ),
+    spansByTrace: new DataLoader((traces) => readSpans(stores.traces, traces), {
+      cacheKeyFn: ({ traceRef }) => traceRef,
+    }),
     spendRowBySpan: new DataLoader(async (spanKeys) => {
       const rows = new Map(
         (await stores.spend.findBySpans(spanKeys)).filter(mine).map((row) => [`${row.traceId}:${row.spanId}`, row]),

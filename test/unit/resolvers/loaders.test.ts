@@ -3,6 +3,8 @@ import { createLoaders } from '../../../resolvers/loaders.ts';
 import type { Stores } from '../../../resolvers/stores.ts';
 import type { Caller } from '../../../src/domain/caller.ts';
 import type { SpendRow } from '../../../src/domain/spend/spend-row.ts';
+import type { SpanHead } from '../../../src/domain/traces/span.ts';
+import type { TraceKey } from '../../../src/domain/traces/store.ts';
 
 const row = (keyHash: string, teamId: string | null, spanId: string): SpendRow =>
   ({ keyHash, teamId, traceId: 't', spanId }) as SpendRow;
@@ -37,5 +39,63 @@ describe('the spend row of a span', () => {
     expect(await seenBy(caller('internal_user', 'mine', null))).toEqual(['1', undefined, undefined, undefined]);
     expect(await seenBy(caller('internal_user', 'x', 'team'))).toEqual([undefined, undefined, '3', undefined]);
     expect(await seenBy(null)).toEqual([undefined, undefined, undefined, undefined]);
+  });
+});
+
+describe('the spans of traces', () => {
+  interface Asked {
+    readonly traces: readonly string[];
+    readonly behind?: string | null;
+  }
+
+  /** Loads traces of so many spans each, and tells what the store was asked. */
+  async function load(counts: readonly number[]): Promise<{ readonly asked: Asked[]; readonly lengths: number[] }> {
+    const asked: Asked[] = [];
+    const spansOf = (ref: string): readonly SpanHead[] =>
+      Array.from({ length: counts[Number(ref)] ?? 0 }, (_, index) => ({ spanId: String(index) }) as SpanHead);
+    const stores = {
+      traces: {
+        async listSpans(traces: readonly TraceKey[]) {
+          asked.push({ traces: traces.map(({ traceRef }) => traceRef) });
+          return new Map(traces.map(({ traceRef }) => [traceRef, spansOf(traceRef)]));
+        },
+        async listSpanPage({ traceRef }: TraceKey, after: { readonly spanId: string } | null, limit: number) {
+          asked.push({ traces: [traceRef], behind: after?.spanId ?? null });
+          const start = after === null ? 0 : Number(after.spanId) + 1;
+          return spansOf(traceRef).slice(start, start + limit);
+        },
+      },
+    } as unknown as Stores;
+    const loaders = createLoaders(stores, null);
+    const wanted = counts.map((spanCount, at) => ({ traceId: 't', traceRef: String(at), spanCount }));
+    const spans = await Promise.all(wanted.map((trace) => loaders.spansByTrace.load(trace)));
+    expect(spans.every((own) => own.every(({ spanId }, index) => spanId === String(index)))).toBe(true);
+    return { asked, lengths: spans.map(({ length }) => length) };
+  }
+
+  it('come in one read while they are few', async () => {
+    expect(await load([1, 1_000, 0, 999])).toEqual({
+      asked: [{ traces: ['0', '1', '2', '3'] }],
+      lengths: [1, 1_000, 0, 999],
+    });
+  });
+
+  it('come in several reads when they are many', async () => {
+    expect(await load([1_500, 1_000, 1_000, 1])).toEqual({
+      asked: [{ traces: ['0'] }, { traces: ['1', '2'] }, { traces: ['3'] }],
+      lengths: [1_500, 1_000, 1_000, 1],
+    });
+  });
+
+  it('come page by page when one trace has many', async () => {
+    expect(await load([10, 4_500])).toEqual({
+      asked: [
+        { traces: ['1'], behind: null },
+        { traces: ['1'], behind: '1999' },
+        { traces: ['1'], behind: '3999' },
+        { traces: ['0'] },
+      ],
+      lengths: [10, 4_500],
+    });
   });
 });
