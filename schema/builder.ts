@@ -4,10 +4,13 @@ import ErrorsPlugin from '@pothos/plugin-errors';
 import RelayPlugin from '@pothos/plugin-relay';
 import { GraphQLDateTime, GraphQLJSON } from 'graphql-scalars';
 import type { Scope } from '../resolvers/scope.ts';
+import type { Work } from './work.ts';
 
-/** What every resolve body sees: the same scope the operations see, and nothing else. */
+/** What every resolve body sees: the same scope the operations see. */
 export interface GraphContext {
   readonly scope: Scope;
+  /** What this request, or this event, has done so far. Used by `schema/turns.ts` only. */
+  readonly work: Work;
 }
 
 /** A field that only frames others costs nothing itself and multiplies nothing. */

@@ -18,6 +18,7 @@ import './deployments.ts';
 import './keys.ts';
 import './free-tier.ts';
 import { builder } from './builder.ts';
+import { runInTurns } from './turns.ts';
 
 /** The graph, built from every noun. */
-export const schema = builder.toSchema();
+export const schema = runInTurns(builder.toSchema());

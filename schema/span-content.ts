@@ -1,5 +1,6 @@
 import { type ContentView, SHOWN_ROLES, type ShownMessage } from '../src/domain/traces/content-view.ts';
 import { builder } from './builder.ts';
+import { CONTENT_COST } from './limits.ts';
 
 type ViewOf<Kind extends ContentView['kind']> = Extract<ContentView, { readonly kind: Kind }>;
 
@@ -75,8 +76,11 @@ const TextType = builder.objectRef<ViewOf<'text'>>('SpanText').implement({
 const TYPES = { messages: MessagesType, fields: FieldsType, text: TextType } as const;
 
 /** What a span carries, in the form it is best shown in. */
-export const SpanContentType = builder.unionType('SpanContent', {
+const SpanContentType = builder.unionType('SpanContent', {
   description: 'What went into a span or came out of it, in the form it is best shown in.',
   types: Object.values(TYPES),
   resolveType: ({ kind }) => TYPES[kind],
 });
+
+/** A field that shows content. The whole text, up to 64 KiB, is parsed for it. */
+export const CONTENT_VIEW = { type: SpanContentType, complexity: CONTENT_COST } as const;

@@ -11,7 +11,7 @@ import { isTruncated } from '../src/domain/traces/truncate.ts';
 import { builder } from './builder.ts';
 import { tokensOf, tokensOrNull } from './counts.ts';
 import type { Connection } from './paging.ts';
-import { SpanContentType } from './span-content.ts';
+import { CONTENT_VIEW } from './span-content.ts';
 import { type KnownOfSpan, SpanType, SpendRowType, UsageType } from './refs.ts';
 
 const MS = 1_000_000n;
@@ -238,12 +238,12 @@ export const SpanDetailType = builder.objectRef<Span & KnownOfSpan>('SpanDetail'
     input: t.exposeString('input', { description: 'What went in; empty when nothing was sent.' }),
     output: t.exposeString('output', { description: 'What came out; empty when nothing was sent.' }),
     inputView: t.field({
-      type: SpanContentType,
+      ...CONTENT_VIEW,
       description: 'What went in, in the form it is best shown in.',
       resolve: ({ input }) => contentViewOf(input),
     }),
     outputView: t.field({
-      type: SpanContentType,
+      ...CONTENT_VIEW,
       description: 'What came out, in the form it is best shown in.',
       resolve: ({ output }) => contentViewOf(output),
     }),

@@ -8,7 +8,7 @@ import { SOURCE_TYPES, type SpanHead, type TraceSource } from '../src/domain/tra
 import { type TraceAgent, type TraceSummary, TRACE_PAGE_SIZE } from '../src/domain/traces/trace.ts';
 import { isSearchCursor, searchCursorAfter } from '../src/domain/traces/search-cursor.ts';
 import { builder } from './builder.ts';
-import { LIST_COST } from './limits.ts';
+import { CONTENT_COST, LIST_COST, TRACE_COST } from './limits.ts';
 import type { Connection } from './paging.ts';
 import {
   commonOwner,
@@ -271,6 +271,7 @@ builder.queryFields((t) => ({
   trace: t.field({
     type: TraceType,
     nullable: true,
+    complexity: TRACE_COST,
     description: 'One trace. Null when there is none with this id, or none the caller may see.',
     args: {
       id: t.arg.id({ required: true, description: 'Its trace id.' }),
@@ -316,6 +317,7 @@ builder.queryFields((t) => ({
   span: t.field({
     type: SpanDetailType,
     nullable: true,
+    complexity: CONTENT_COST,
     description: 'One span with what it carries. Fails with NOT_FOUND when there is none the caller may see.',
     args: {
       traceId: t.arg.id({ required: true, description: 'Its trace.' }),

@@ -29,7 +29,8 @@ export interface EventStreams {
   close(): void;
 }
 
-export function createEventStreams(): EventStreams {
+/** `jsonOf` gives the JSON of a result. */
+export function createEventStreams(jsonOf: (result: object) => string): EventStreams {
   /** A result that several connections are given is made bytes for the first of them. */
   const frames = new WeakMap<object, Buffer>();
   const open = new Set<ServerResponse>();
@@ -37,6 +38,8 @@ export function createEventStreams(): EventStreams {
   const pulse = setInterval(() => {
     for (const response of open) if (response.socket?.writableNeedDrain !== true) response.write(PULSE);
   }, PULSE_MS).unref();
+
+  const textOf = (result: object): string => `event: next\ndata: ${jsonOf(result)}\n\n`;
 
   /** The latest of them: most are given to all in a row. */
   let latest: { readonly result: object; readonly frame: Buffer } | null = null;
@@ -118,8 +121,6 @@ export function createEventStreams(): EventStreams {
 function straightTo({ chunkedEncoding, socket, writableLength }: ServerResponse): Socket | null {
   return socket !== null && chunkedEncoding && writableLength === socket.writableLength ? socket : null;
 }
-
-const textOf = (result: object): string => `event: next\ndata: ${JSON.stringify(result)}\n\n`;
 
 /** A chunk of HTTP's chunked coding. */
 function chunkOf(text: string): Buffer {

@@ -10,8 +10,12 @@ import { isAsyncIterable } from 'graphql-yoga';
 import { hash } from 'node:crypto';
 import type { Loaders } from '../resolvers/loaders.ts';
 import type { Scope } from '../resolvers/scope.ts';
+import type { GraphContext } from '../schema/builder.ts';
+import { Work } from '../schema/work.ts';
 import { type Caller, visibilityOf } from './domain/caller.ts';
 import { promptly, type PromptStream } from './domain/prompt.ts';
+import type { Turns } from './domain/event-loop-turns.ts';
+import { type Answers, settled } from './graphql-answers.ts';
 import { type Answer, Follower, InStep } from './graphql-in-step.ts';
 
 /** Events of one question whose answers are kept: who is further behind asks for themselves. */
@@ -41,7 +45,10 @@ export interface Followed {
  * answer with errors is for whom it went wrong alone; the others ask again. Gives the one result of a subscription
  * that could not begin.
  */
-export function createSharedEvents(): {
+export function createSharedEvents(
+  turns: Turns,
+  answers: Answers,
+): {
   follow(args: ExecutionArgs, scope: Scope): Promise<Followed | ExecutionResult>;
 } {
   const questions = new Map<string, Question>();
@@ -82,7 +89,11 @@ export function createSharedEvents(): {
       answerTo(question, event, () => {
         // Each event is a question of its own: what an earlier one loaded may have changed since.
         forget(scope.loaders);
-        return executeSubscriptionEvent({ ...valid, rootValue: event });
+        const work = new Work(turns);
+        const contextValue = { ...(valid.contextValue as GraphContext), work };
+        const answer = executeSubscriptionEvent({ ...valid, rootValue: event, contextValue });
+        const bounded = (result: ExecutionResult): Answer => answers.bounded(settled(result, work));
+        return answer instanceof Promise ? answer.then(bounded) : bounded(answer);
       });
     const inStep = inStepOf(question, scope.caller);
     inStep.followers += 1;

@@ -10,6 +10,8 @@ import { createHandler, type Handler, type OperationResult, type Request } from 
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GraphContext } from '../schema/builder.ts';
+import { TooLarge } from './domain/errors.ts';
+import type { Answers } from './graphql-answers.ts';
 import { drained, type EventStreams } from './graphql-events.ts';
 
 /** The parts of a Koa context the graph's doors use; they answer on `res` themselves. */
@@ -42,9 +44,14 @@ const RESERVATION_MS = 30_000;
 /** Most reserved streams without a reader; the oldest goes first. */
 const MOST_RESERVATIONS = 1_000;
 
+/** Most operations that run on one stream at the same time. */
+export const MOST_OPERATIONS = 100;
+
 const TOKEN_HEADER = 'x-graphql-event-stream-token';
 const TOKEN = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const RESULT = 'event: next';
+const LARGE = 'lensgate.large';
+const LARGE_DATA = /\{"lensgate\.large":"([\da-f-]{36})"\}/;
 
 /** One event stream: how much waits for it, and when it is gone. */
 class Flow {
@@ -55,6 +62,8 @@ class Flow {
   operations = 0;
   /** Ends the stream once connected. */
   end: (() => void) | null = null;
+  /** JSON of large answers on their way, by what stands for it in the message. */
+  readonly #large = new Map<string, string>();
 
   get signal(): AbortSignal {
     return this.#gone.signal;
@@ -66,6 +75,23 @@ class Flow {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
     this.#queued += 1;
+  }
+
+  /** Puts a name in the place of data whose JSON is known, since graphql-sse makes the JSON of a result in one go. */
+  hold<Result extends object>(result: Result, dataText: string | null): Result {
+    if (dataText === null) return result;
+    const name = randomUUID();
+    this.#large.set(name, dataText);
+    return { ...result, data: { [LARGE]: name } };
+  }
+
+  /** Puts JSON that was held back in its place. */
+  fill(message: string): string {
+    const [place, name = ''] = (this.#large.size > 0 && LARGE_DATA.exec(message)) || [];
+    const dataText = this.#large.get(name);
+    if (place === undefined || dataText === undefined) return message;
+    this.#large.delete(name);
+    return message.replace(place, () => dataText);
   }
 
   /** A queued result went out. */
@@ -98,10 +124,12 @@ export function createStreamDoor({
   pipelineFor,
   mask,
   eventStreams,
+  answers,
 }: {
   readonly pipelineFor: (asker: Asker) => Pipeline;
   readonly mask: (error: unknown) => GraphQLError;
   readonly eventStreams: EventStreams;
+  readonly answers: Answers;
 }) {
   /** Streams of the single connection mode, reserved or connected. */
   const flows = new Map<string, Flow>();
@@ -128,6 +156,8 @@ export function createStreamDoor({
       const { flow } = context;
       flow.operations += 1;
       try {
+        if (flow.operations > MOST_OPERATIONS)
+          throw new TooLarge(`The stream runs ${MOST_OPERATIONS} operations already.`, MOST_OPERATIONS);
         const pipeline = pipelineFor({ request: raw, signal: flow.signal });
         const document = pipeline.parse(query);
         const faults = pipeline.validate(pipeline.schema, document);
@@ -155,7 +185,10 @@ export function createStreamDoor({
     validate: () => [],
     execute: (args) => pipelineOf(args).execute(args),
     subscribe: (args) => pipelineOf(args).subscribe(args),
-    onNext: (_context, { context }) => context.flow.admit(),
+    async onNext(_context, { context: { flow } }, result) {
+      await flow.admit();
+      return flow.hold(result, answers.dataTextOf(result.data));
+    },
     onComplete(_context, { context: { flow } }) {
       flow.operations -= 1;
       if (closing && flow.operations <= 0) flow.end?.();
@@ -232,7 +265,7 @@ export function createStreamDoor({
       if (res.destroyed) return leave();
       res.writeHead(head.status, head.statusText, { ...head.headers, 'x-accel-buffering': 'no' });
       for await (const message of answer) {
-        if (!res.write(message)) await drained(res);
+        if (!res.write(flow.fill(message))) await drained(res);
         if (message.startsWith(RESULT)) flow.written();
       }
       res.end();

@@ -8,9 +8,10 @@ import {
   type parse,
   type ParseOptions,
   type Source,
+  validate as validateAll,
 } from 'graphql';
 import type { OperationResult } from 'graphql-sse';
-import { createYoga, type Plugin } from 'graphql-yoga';
+import { createYoga, isAsyncIterable, type Plugin } from 'graphql-yoga';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Scope } from '../resolvers/scope.ts';
@@ -18,22 +19,28 @@ import { BodyTimeout, readBody, RequestAborted, SMALL_BODY_MS } from '../rest-sh
 import { statusOf } from '../rest-shims/errors.ts';
 import type { GraphContext } from '../schema/builder.ts';
 import { rootOf, toGraphQLError } from '../schema/errors.ts';
-import { assertParsable, overLimit } from '../schema/limits.ts';
+import { assertParsable, assertValidatable } from '../schema/document-limits.ts';
+import { MAX_ERRORS, overLimit, shortened } from '../schema/limits.ts';
+import { Work } from '../schema/work.ts';
 import { DomainError, Unavailable } from './domain/errors.ts';
 import { FreeTierUsedUp } from './domain/free-tier/free-tier.ts';
+import { createAnswers, settled } from './graphql-answers.ts';
+import { createDocumentCache } from './graphql-document-cache.ts';
 import { createEventStreams, drained } from './graphql-events.ts';
+import { createIntrospectionCache } from './graphql-introspection.ts';
 import { LiveResults } from './graphql-live.ts';
 import { createGraphiQL } from './graphql-page.ts';
-import { assertReadable } from './graphql-request.ts';
+import { assertJsonSize, assertReadable } from './graphql-request.ts';
 import { createSharedEvents } from './graphql-shared.ts';
 import { type Asker, createStreamDoor, type HttpExchange } from './graphql-stream.ts';
 import { randomIds } from './runtime/identifiers.ts';
 import { createCountedWarnings, type Log } from './runtime/log.ts';
+import { createTurns } from './runtime/event-loop-turns.ts';
 
 /** Most bytes of one GraphQL request. */
 export const BODY_LIMIT = 1024 * 1024;
-/** Characters of documents kept parsed. A text longer than a sixteenth of that is parsed every time. */
-const CACHED_CHARACTERS = 1024 * 1024;
+/** In documents of more lines, errors have no locations: graphql counts lines from the start for each of them. */
+const MOST_LOCATED_LINES = 2_000;
 
 export interface GraphQLOptions {
   readonly schema: GraphQLSchema;
@@ -69,8 +76,11 @@ const serving = new AsyncLocalStorage<{ readonly requestId: string; readonly sig
 /** Mounts the schema on HTTP: limits, masking, caches and the two roads of subscriptions. */
 export function createGraphQL({ schema, scopeFor, log, settings }: GraphQLOptions): GraphQLDoor {
   const live = new Set<LiveResults>();
-  const sharedEvents = createSharedEvents();
-  const eventStreams = createEventStreams();
+  const turns = createTurns();
+  const answers = createAnswers(turns);
+  const introspections = createIntrospectionCache(answers);
+  const sharedEvents = createSharedEvents(turns, answers);
+  const eventStreams = createEventStreams(answers.textOf);
   /** Subscriptions by who asked, as they are before Yoga's plugins wrap each event anew. */
   const begun = new WeakMap<Asker, LiveResults>();
   /** Answers of Yoga's that we write ourselves. */
@@ -120,11 +130,16 @@ export function createGraphQL({ schema, scopeFor, log, settings }: GraphQLOption
   const guard: Plugin<GraphContext, { readonly asker: Asker }> = {
     onParse({ parseFn, setParseFn }) {
       setParseFn((source: string | Source, options?: ParseOptions): DocumentNode => {
-        assertParsable(typeof source === 'string' ? source : source.body);
-        return (parseFn as typeof parse)(source, options);
+        const text = typeof source === 'string' ? source : source.body;
+        assertParsable(text);
+        const noLocation = lineCount(text) > MOST_LOCATED_LINES;
+        const document = (parseFn as typeof parse)(source, { ...options, noLocation });
+        assertValidatable(document);
+        return document;
       });
     },
-    onValidate({ addValidationRule }) {
+    onValidate({ addValidationRule, setValidationFn }) {
+      setValidationFn(validateToLimit);
       if (settings.introspection) return undefined;
       addValidationRule(NoSchemaIntrospectionCustomRule);
       // A suggestion would tell, name by name, what introspection must not.
@@ -134,7 +149,29 @@ export function createGraphQL({ schema, scopeFor, log, settings }: GraphQLOption
     },
     onExecute({ args, setResultAndStopExecution }) {
       const refusal = overLimit(schema, args);
-      if (refusal) setResultAndStopExecution({ errors: [refusal] });
+      if (refusal) return setResultAndStopExecution({ errors: [refusal] });
+      const key = introspections.keyOf(args);
+      const kept = key === null ? null : introspections.find(key);
+      if (kept !== null) return setResultAndStopExecution(kept);
+      const { work } = args.contextValue as GraphContext;
+      return {
+        onExecuteDone({ result, setResult }) {
+          if (isAsyncIterable(result)) return undefined;
+          const done = settled(result, work);
+          if (key !== null) return introspections.keep(key, done).then(setResult);
+          return done === result ? undefined : setResult(done);
+        },
+      };
+    },
+    onExecutionResult({ result, setResult }) {
+      if (result === undefined || Array.isArray(result) || isAsyncIterable(result)) return undefined;
+      const set = (bounded: ExecutionResult): void => {
+        if (answers.dataTextOf(bounded.data) === null) return bounded === result ? undefined : setResult(bounded);
+        // Yoga's own hook; not enumerable, so that it is no part of the answer.
+        return setResult(Object.defineProperty({ ...bounded }, 'stringify', { value: answers.textOf }));
+      };
+      const bounded = answers.bounded(result);
+      return bounded instanceof Promise ? bounded.then(set) : set(bounded);
     },
     onSubscribe({ args, setResultAndStopExecution, setSubscribeFn }) {
       const refusal = overLimit(schema, args);
@@ -156,12 +193,16 @@ export function createGraphQL({ schema, scopeFor, log, settings }: GraphQLOption
   const yoga = createYoga<{ readonly asker: Asker }, GraphContext>({
     schema,
     graphqlEndpoint: '/graphql',
-    context: async ({ asker }) => ({ scope: await scopeFor(asker) }),
+    context: async ({ asker }) => ({ scope: await scopeFor(asker), work: new Work(turns) }),
     plugins: [guard],
     maskedErrors: { maskError: mask },
     // `mask` has said it, with the request id.
     logging: false,
-    parserAndValidationCache: { documentCache: boundedCache(), errorCache: boundedCache(), validationCache: true },
+    parserAndValidationCache: {
+      documentCache: createDocumentCache(),
+      errorCache: createDocumentCache(),
+      validationCache: true,
+    },
     // Both belong to the edge, and each costs more than the rest of a small request.
     maxRequestBodySize: false,
     cors: false,
@@ -180,7 +221,10 @@ export function createGraphQL({ schema, scopeFor, log, settings }: GraphQLOption
         parse,
         validate,
         contextFactory,
-        execute,
+        async execute(args) {
+          const result = (await execute(args)) as Awaited<OperationResult>;
+          return isAsyncIterable(result) ? result : await answers.bounded(result);
+        },
         async subscribe(args) {
           const result = (await subscribe(args)) as Awaited<OperationResult>;
           return begun.get(asker) ?? result;
@@ -189,6 +233,7 @@ export function createGraphQL({ schema, scopeFor, log, settings }: GraphQLOption
     },
     mask,
     eventStreams,
+    answers,
   });
 
   async function answer({ req, res }: HttpExchange, asker: Asker, body: Uint8Array): Promise<void> {
@@ -213,7 +258,11 @@ export function createGraphQL({ schema, scopeFor, log, settings }: GraphQLOption
     const signal = leaving(res);
     await serving.run({ requestId: randomIds.uuid(), signal }, async () => {
       try {
-        await run({ request: req, signal }, await readBody(req, BODY_LIMIT, SMALL_BODY_MS));
+        const body = await readBody(req, BODY_LIMIT, SMALL_BODY_MS);
+        assertJsonSize(req, body);
+        const due = turns.due();
+        if (due !== null) await due;
+        await run({ request: req, signal }, body);
       } catch (error) {
         if (error instanceof RequestAborted || res.destroyed) return;
         if (res.headersSent) return void res.destroy();
@@ -282,34 +331,16 @@ async function write(answer: Response, response: ServerResponse): Promise<void> 
   response.end();
 }
 
+/** Validates until there are too many errors. Yoga passes no options. */
+function validateToLimit(...[schema, document, rules]: Parameters<typeof validateAll>): readonly GraphQLError[] {
+  return validateAll(schema, document, rules, { maxErrors: MAX_ERRORS }).map(shortened);
+}
+
+const lineCount = (text: string): number => text.split(/\r\n|[\r\n]/, MOST_LOCATED_LINES + 1).length;
+
 function withoutSuggestion(error: GraphQLError): GraphQLError {
   const message = error.message.replace(/ ?Did you mean [^?]*\?/, '');
   return message === error.message
     ? error
     : new GraphQLError(message, { nodes: error.nodes, source: error.source, extensions: error.extensions });
-}
-
-/** A cache bounded by what its keys weigh, not by their number: callers choose how long a document is. */
-function boundedCache<Value>() {
-  const values = new Map<string, Value>();
-  let weight = 0;
-  return {
-    get(text: string): Value | undefined {
-      const value = values.get(text);
-      if (value === undefined) return undefined;
-      values.delete(text);
-      values.set(text, value);
-      return value;
-    },
-    set(text: string, value: Value): void {
-      if (text.length > CACHED_CHARACTERS / 16 || values.has(text)) return;
-      values.set(text, value);
-      weight += text.length;
-      for (const oldest of values.keys()) {
-        if (weight <= CACHED_CHARACTERS) return;
-        values.delete(oldest);
-        weight -= oldest.length;
-      }
-    },
-  };
 }

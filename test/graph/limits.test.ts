@@ -1,6 +1,16 @@
 import { buildSchema, parse } from 'graphql';
 import { afterEach, describe, expect, it } from 'vitest';
-import { MAX_DEPTH, MAX_NESTING, MAX_TOKENS, overLimit } from '../../schema/limits.ts';
+import {
+  MAX_CHARACTERS,
+  MAX_FRAGMENTS,
+  MAX_LITERAL_VALUES,
+  MAX_NESTING,
+  MAX_OPERATIONS,
+  MAX_PAIRS,
+  MAX_TOKENS,
+  MAX_UNFOLDED,
+} from '../../schema/document-limits.ts';
+import { MAX_DEPTH, MAX_ERRORS, MAX_VARIABLE_VALUES, overLimit } from '../../schema/limits.ts';
 import { BODY_LIMIT } from '../../src/graphql.ts';
 import { anEntry, openGraph } from './graph-house.ts';
 
@@ -139,6 +149,136 @@ describe('the size of a document', () => {
     house = await openGraph();
     const { errors } = await ask('{ catalogEntry(id: "x") { ...A } } fragment A on CatalogEntry { ...A }');
     expect(errors?.map(({ message }) => message)).toEqual(['Cannot spread fragment "A" within itself.']);
+  });
+});
+
+describe('what a document may hold', () => {
+  const many = (count: number, make: (index: number) => string): string =>
+    Array.from({ length: count }, (_, index) => make(index)).join(' ');
+  const entries = (index: number): string => `catalogEntry(id: "${index}") { id }`;
+
+  it.each([
+    [
+      'characters',
+      `{ catalogEntry(id: "${'x'.repeat(MAX_CHARACTERS)}") { id } }`,
+      `The document has more than ${MAX_CHARACTERS} characters. Send long texts as variables.`,
+    ],
+    [
+      'operations',
+      many(MAX_OPERATIONS + 1, (index) => `query Q${index} { __typename }`),
+      `The document has more than ${MAX_OPERATIONS} operations.`,
+    ],
+    [
+      'fragments',
+      `{ __typename } ${many(MAX_FRAGMENTS + 1, (index) => `fragment F${index} on Query { __typename }`)}`,
+      `The document has more than ${MAX_FRAGMENTS} fragments.`,
+    ],
+    [
+      'values in a literal',
+      `{ catalogEntries(where: { capabilities: [${'VISION '.repeat(MAX_LITERAL_VALUES)}] }) { totalCount } }`,
+      `A literal has more than ${MAX_LITERAL_VALUES} values. Send it as a variable.`,
+    ],
+    [
+      'values in a default',
+      `query($names: [String!] = [${'"x" '.repeat(MAX_LITERAL_VALUES)}]) { __typename }`,
+      `A literal has more than ${MAX_LITERAL_VALUES} values. Send it as a variable.`,
+    ],
+    [
+      'selections, unfolded',
+      `{ ${many(150, (index) => `a${index}: catalogEntries { nodes { ...F } }`)} } fragment F on CatalogEntry { ${many(150, (index) => `b${index}: id`)} }`,
+      `The document unfolds to more than ${MAX_UNFOLDED} selections.`,
+    ],
+    [
+      'selections of one name',
+      `{ ${many(400, entries)} }`,
+      `The document selects the same names too often: more than ${MAX_PAIRS} pairs to compare.`,
+    ],
+  ])('no more %s than the limit', async (_name, query, message) => {
+    house = await openGraph();
+    expect(refusalOf(await ask(query))).toEqual([undefined, [[message, 'TOO_LARGE']]]);
+  });
+
+  it('as many as the limits', async () => {
+    house = await openGraph({ entries: [] });
+    const operations = many(MAX_OPERATIONS, (index) => `query Q${index} { ...F0 }`);
+    const fragments = many(99, (index) => `fragment F${index} on Query { ...F${index + 1} }`);
+    const query = `${operations} ${fragments} fragment F99 on Query { catalogEntries { totalCount } }`;
+    const answer = await house.post(JSON.stringify({ query, operationName: 'Q1' }));
+    expect(await answer.json()).toEqual({ data: { catalogEntries: { totalCount: 0 } } });
+  });
+
+  it('many faults: the first of them are told', async () => {
+    house = await openGraph();
+    const { errors = [] } = await ask(`{ ${many(500, (index) => `unknown${index}`)} }`);
+    expect([errors.length, errors[0]?.message, errors.at(-1)?.message]).toEqual([
+      MAX_ERRORS + 1,
+      'Cannot query field "unknown0" on type "Query".',
+      'Too many validation errors, error limit reached. Validation aborted.',
+    ]);
+  });
+
+  it('a fault in a large value: the message quotes a part of it', async () => {
+    house = await openGraph();
+    const { errors = [] } = await ask(`{ catalogEntries(where: "${'x'.repeat(5_000)}") { totalCount } }`);
+    expect(errors.map(({ message }) => message.length)).toEqual([1_003]);
+    const [fault] =
+      (
+        await ask('query($w: CatalogEntryDemands) { catalogEntries(where: $w) { totalCount } }', {
+          w: 'x'.repeat(5_000),
+        })
+      ).errors ?? [];
+    expect([fault?.message.length, fault?.message.startsWith('Variable "$w" has invalid value')]).toEqual([
+      1_003,
+      true,
+    ]);
+  });
+
+  it('lines beyond those that errors are located in', async () => {
+    house = await openGraph();
+    const locations = async (lines: number): Promise<unknown> =>
+      ((await ask(`${'\n'.repeat(lines)}{ unknown }`)).errors as unknown as { locations?: unknown }[])[0]?.locations;
+    expect([await locations(10), await locations(3_000)]).toEqual([[{ line: 11, column: 3 }], undefined]);
+  });
+});
+
+describe('what variables may hold', () => {
+  const query = 'query($w: CatalogEntryDemands) { catalogEntries(where: $w) { totalCount } }';
+  const values = (count: number): object => ({ w: { capabilities: Array.from({ length: count }, () => 'VISION') } });
+
+  it('no more values than the limit', async () => {
+    house = await openGraph({ entries: [] });
+    expect((await ask(query, values(MAX_VARIABLE_VALUES - 2))).errors).toBeUndefined();
+    expect(refusalOf(await ask(query, values(MAX_VARIABLE_VALUES)))).toEqual([
+      undefined,
+      [[`The variables hold more than ${MAX_VARIABLE_VALUES} values.`, 'TOO_LARGE']],
+    ]);
+  });
+
+  it('no deeper values than the limit', async () => {
+    house = await openGraph({ entries: [] });
+    const deep: unknown = JSON.parse(`${'{"a":'.repeat(MAX_NESTING + 2)}1${'}'.repeat(MAX_NESTING + 2)}`);
+    expect(refusalOf(await ask('{ __typename }', { deep }))).toEqual([
+      undefined,
+      [[`The variables nest deeper than ${MAX_NESTING}.`, 'TOO_LARGE']],
+    ]);
+  });
+
+  it.each(['', '/stream'])('is refused before a large request is parsed, on /graphql%s', async (path) => {
+    house = await openGraph();
+    const body = JSON.stringify({
+      query: '{ __typename }',
+      variables: { x: Array.from({ length: 100_000 }, () => 1) },
+    });
+    const headers = { 'content-type': 'application/json', accept: 'text/event-stream' };
+    const answer = await fetch(`${house.url}${path}`, { method: 'POST', body, headers });
+    expect([answer.status, await answer.json()]).toEqual([
+      413,
+      {
+        errors: [
+          { message: `The request holds more than ${MAX_VARIABLE_VALUES} values.`, extensions: { code: 'TOO_LARGE' } },
+        ],
+      },
+    ]);
   });
 });
 

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { aSpan, TEAM_KEY } from '../ports/samples.ts';
+import { MOST_OPERATIONS } from '../../src/graphql-stream.ts';
 import { TraceUpdatesDocument } from './generated/graphql.ts';
 import { eventually, openGraph } from './graph-house.ts';
 
@@ -53,6 +54,30 @@ describe('a stream of the single connection mode', () => {
     leaving.abort();
     await eventually(() => house.bus.subscriberCount() === 0, 'the subscription closed');
     expect((await start(token, '2')).status).toBe(404);
+  });
+
+  it('runs no more operations at the same time than the limit', async () => {
+    house = await openGraph();
+    const token = await reserve();
+    const started = await Promise.all(Array.from({ length: MOST_OPERATIONS }, (_, index) => start(token, `o${index}`)));
+    expect(new Set(started.map(({ status }) => status))).toEqual(new Set([202]));
+    await eventually(() => house.bus.subscriberCount() === MOST_OPERATIONS, 'all subscriptions began');
+    await start(token, 'more');
+    const leaving = new AbortController();
+    const stream = await fetch(at(`?token=${token}`), {
+      headers: { accept: 'text/event-stream' },
+      signal: leaving.signal,
+    });
+    let text = '';
+    for await (const chunk of stream.body ?? []) {
+      text += Buffer.from(chunk).toString();
+      if (text.includes('event: complete')) break;
+    }
+    leaving.abort();
+    expect(text).toContain(
+      '{"id":"more","payload":{"data":null,"errors":[{"message":"The stream runs 100 operations already.","extensions":{"code":"TOO_LARGE"}}]}}',
+    );
+    await eventually(() => house.bus.subscriberCount() === 0, 'the subscriptions closed');
   });
 
   it('leaves its sources unread while no reader comes', async () => {

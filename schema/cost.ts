@@ -1,0 +1,85 @@
+import {
+  getArgumentValues,
+  getNamedType,
+  getNullableType,
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  isInterfaceType,
+  isListType,
+  isObjectType,
+  Kind,
+  type FieldNode,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+} from 'graphql';
+import type { Fragments, Variables } from './introspection.ts';
+
+/** What a selection costs at most, in fields, and how many levels it has. */
+interface Cost {
+  readonly fields: number;
+  readonly depth: number;
+}
+
+/** The `complexity` of a field as Pothos keeps it: its own cost, and by how much it multiplies what is below. */
+type Complexity = number | { readonly field?: number; readonly multiplier?: number };
+
+/** Items that a list without a stated complexity is taken to hold. */
+const LIST_ITEMS = 10;
+
+/**
+ * The cost of an operation, by the complexities its fields state, with every page taken for full. Fragments are
+ * computed once for each type. What is below `__schema` and `__type` counts elsewhere. The formula is that of
+ * `@pothos/plugin-complexity`, which would coerce all variables once more.
+ */
+export function costOf(
+  schema: GraphQLSchema,
+  { operation, selectionSet }: OperationDefinitionNode,
+  fragments: Fragments,
+  variables: Variables,
+): Cost {
+  const known = new Map<SelectionSetNode, Map<GraphQLNamedType, Cost>>();
+
+  function complexityOf(field: GraphQLField<unknown, unknown>, node: FieldNode): Complexity {
+    const { complexity } = field.extensions as { readonly complexity?: unknown };
+    if (typeof complexity !== 'function') return (complexity as Complexity | undefined) ?? {};
+    return (complexity as (args: object) => Complexity)(getArgumentValues(field, node, variables));
+  }
+
+  function ofField(node: FieldNode, type: GraphQLNamedType): Cost {
+    const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[node.name.value] : undefined;
+    if (field === undefined) return { fields: 1, depth: 1 };
+    const complexity = complexityOf(field, node);
+    const stated = typeof complexity === 'number' ? { field: complexity } : complexity;
+    const { field: own = 1, multiplier = isListType(getNullableType(field.type)) ? LIST_ITEMS : 1 } = stated;
+    if (node.selectionSet === undefined) return { fields: own, depth: 1 };
+    const below = ofSet(node.selectionSet, getNamedType(field.type));
+    return { fields: own + below.fields * Math.max(multiplier, 0), depth: below.depth + 1 };
+  }
+
+  function ofSet(set: SelectionSetNode, type: GraphQLNamedType): Cost {
+    const byType = known.get(set) ?? new Map<GraphQLNamedType, Cost>();
+    known.set(set, byType);
+    const before = byType.get(type);
+    if (before !== undefined) return before;
+    let [fields, depth] = [0, 0];
+    for (const selection of set.selections) {
+      const cost = ofSelection(selection, type);
+      fields += cost.fields;
+      depth = Math.max(depth, cost.depth);
+    }
+    byType.set(type, { fields, depth });
+    return { fields, depth };
+  }
+
+  function ofSelection(selection: SelectionSetNode['selections'][number], type: GraphQLNamedType): Cost {
+    if (selection.kind === Kind.FIELD) return ofField(selection, type);
+    const fragment = selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments.get(selection.name.value);
+    if (fragment === undefined) return { fields: 0, depth: 0 };
+    const { typeCondition } = fragment;
+    return ofSet(fragment.selectionSet, (typeCondition && schema.getType(typeCondition.name.value)) ?? type);
+  }
+
+  const root = schema.getRootType(operation);
+  return root ? ofSet(selectionSet, root) : { fields: 0, depth: 0 };
+}

@@ -1,0 +1,143 @@
+import {
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  Kind,
+  Lexer,
+  type SelectionSetNode,
+  Source,
+  TokenKind,
+  type ValueNode,
+  visit,
+} from 'graphql';
+import { tooLarge } from './too-large.ts';
+
+/** Most characters of one document. Long texts are variables. */
+export const MAX_CHARACTERS = 256 * 1024;
+/** Most tokens in one document; the typed documents of the dashboard have some hundreds. */
+export const MAX_TOKENS = 10_000;
+/** Deepest nesting of brackets in a document's text, values included. Beyond it the parser's own stack is at risk. */
+export const MAX_NESTING = 64;
+/** Most operations, and most fragments, in one document. */
+export const MAX_OPERATIONS = 100;
+export const MAX_FRAGMENTS = 200;
+/** Most values in one literal: a refused literal is printed in the error. */
+export const MAX_LITERAL_VALUES = 1_000;
+/** Most selections of all definitions together, with every fragment unfolded where it is spread. */
+export const MAX_UNFOLDED = 20_000;
+/** Most pairs of selections under one response name: validation compares each pair. */
+export const MAX_PAIRS = 50_000;
+
+const OPENING = new Set<string>([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
+const CLOSING = new Set<string>([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
+
+/** Refuses a text that is expensive to parse; reads it once, token by token, without recursion. */
+export function assertParsable(text: string): void {
+  if (text.length > MAX_CHARACTERS)
+    throw tooLarge(`The document has more than ${MAX_CHARACTERS} characters. Send long texts as variables.`);
+  const lexer = new Lexer(new Source(text));
+  let tokens = 0;
+  let nesting = 0;
+  for (let token = lexer.advance(); token.kind !== TokenKind.EOF; token = lexer.advance()) {
+    tokens += 1;
+    if (OPENING.has(token.kind)) nesting += 1;
+    if (CLOSING.has(token.kind)) nesting -= 1;
+    if (tokens > MAX_TOKENS) throw tooLarge(`The document has more than ${MAX_TOKENS} tokens.`);
+    if (nesting > MAX_NESTING) throw tooLarge(`The document nests brackets deeper than ${MAX_NESTING}.`);
+  }
+}
+
+/** Refuses a document that is expensive to validate. The work is linear in tokens and `MAX_UNFOLDED`. */
+export function assertValidatable(document: DocumentNode): void {
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  let operations = 0;
+  for (const definition of document.definitions) {
+    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
+    if (definition.kind === Kind.OPERATION_DEFINITION) operations += 1;
+  }
+  const others = document.definitions.length - operations;
+  if (operations > MAX_OPERATIONS) throw tooLarge(`The document has more than ${MAX_OPERATIONS} operations.`);
+  if (others > MAX_FRAGMENTS) throw tooLarge(`The document has more than ${MAX_FRAGMENTS} fragments.`);
+  assertLiterals(document);
+  const unfolded = { selections: 0, pairs: 0 };
+  for (const definition of document.definitions) {
+    if ('selectionSet' in definition && definition.selectionSet)
+      unfold([definition.selectionSet], fragments, unfolded, 1);
+  }
+}
+
+function assertLiterals(document: DocumentNode): void {
+  const check = ({ value }: { readonly value: ValueNode }): false => {
+    if (valuesIn(value) > MAX_LITERAL_VALUES)
+      throw tooLarge(`A literal has more than ${MAX_LITERAL_VALUES} values. Send it as a variable.`);
+    return false;
+  };
+  visit(document, {
+    Argument: check,
+    VariableDefinition({ defaultValue }) {
+      if (defaultValue !== undefined) check({ value: defaultValue });
+    },
+  });
+}
+
+function valuesIn(value: ValueNode): number {
+  if (value.kind === Kind.LIST) return value.values.reduce((sum, item) => sum + valuesIn(item), 1);
+  if (value.kind === Kind.OBJECT) return value.fields.reduce((sum, field) => sum + valuesIn(field.value), 1);
+  return 1;
+}
+
+/** Selections of one place under one response name. */
+interface Group {
+  /** With arguments or selections of their own. */
+  readonly complex: FieldNode[];
+  /** Selection sets that have it as a plain leaf. */
+  readonly leaves: Set<SelectionSetNode>;
+}
+
+/** Counts what `sets`, which are merged into one place, unfold to; goes down until the count is too high. */
+function unfold(
+  sets: readonly SelectionSetNode[],
+  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+  unfolded: { selections: number; pairs: number },
+  depth: number,
+): void {
+  const groups = new Map<string, Group>();
+  const spread = new Set<string>();
+
+  function collect(set: SelectionSetNode): void {
+    for (const selection of set.selections) {
+      unfolded.selections += 1;
+      if (unfolded.selections > MAX_UNFOLDED)
+        throw tooLarge(`The document unfolds to more than ${MAX_UNFOLDED} selections.`);
+      if (selection.kind === Kind.INLINE_FRAGMENT) collect(selection.selectionSet);
+      else if (selection.kind === Kind.FRAGMENT_SPREAD) {
+        const fragment = fragments.get(selection.name.value);
+        if (fragment === undefined || spread.has(selection.name.value)) continue;
+        spread.add(selection.name.value);
+        collect(fragment.selectionSet);
+      } else {
+        const name = (selection.alias ?? selection.name).value;
+        const group = groups.get(name) ?? { complex: [], leaves: new Set() };
+        groups.set(name, group);
+        if (selection.selectionSet === undefined && !selection.arguments?.length) group.leaves.add(set);
+        else group.complex.push(selection);
+      }
+    }
+  }
+
+  for (const set of sets) collect(set);
+  // Pairs of fragments are compared once for the whole document: `MAX_FRAGMENTS` bounds them.
+  let pairs = 0;
+  for (const { complex, leaves } of groups.values()) pairs += pairsOf(complex.length + leaves.size);
+  unfolded.pairs += pairs;
+  if (unfolded.pairs > MAX_PAIRS)
+    throw tooLarge(`The document selects the same names too often: more than ${MAX_PAIRS} pairs to compare.`);
+  // Nothing deeper can run; a circle of fragments ends here and is named by the validation.
+  if (depth >= MAX_NESTING) return;
+  for (const { complex } of groups.values()) {
+    const below = complex.flatMap(({ selectionSet }) => selectionSet ?? []);
+    if (below.length > 0) unfold(below, fragments, unfolded, depth + 1);
+  }
+}
+
+const pairsOf = (count: number): number => (count * (count - 1)) / 2;

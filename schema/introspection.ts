@@ -1,0 +1,114 @@
+import {
+  type FragmentDefinitionNode,
+  getArgumentValues,
+  getNamedType,
+  type GraphQLObjectType,
+  type GraphQLResolveInfo,
+  type GraphQLSchema,
+  isObjectType,
+  Kind,
+  type OperationDefinitionNode,
+  OperationTypeNode,
+  type SelectionSetNode,
+} from 'graphql';
+
+/** Fragments of a document by name. */
+export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
+
+/** Coerced variables, as graphql passes them to `getArgumentValues`. */
+export type Variables = Parameters<typeof getArgumentValues>[2];
+
+/** Whether an operation asks for the schema only: its answer depends on nothing but its text and variables. */
+export function isIntrospectionOnly(
+  { operation, selectionSet }: OperationDefinitionNode,
+  fragments: Fragments,
+): boolean {
+  const seen = new Set<string>();
+  const only = (set: SelectionSetNode): boolean =>
+    set.selections.every((selection) => {
+      if (selection.kind === Kind.FIELD) return selection.name.value.startsWith('__');
+      if (selection.kind === Kind.INLINE_FRAGMENT) return only(selection.selectionSet);
+      if (seen.has(selection.name.value)) return true;
+      seen.add(selection.name.value);
+      const fragment = fragments.get(selection.name.value);
+      return fragment !== undefined && only(fragment.selectionSet);
+    });
+  return operation === OperationTypeNode.QUERY && only(selectionSet);
+}
+
+/** The deepest level of what an operation asks of the schema, as written, with fragments unfolded; 0 for nothing. */
+export function introspectionDepth({ selectionSet }: OperationDefinitionNode, fragments: Fragments): number {
+  const known = new Map<SelectionSetNode, number>();
+
+  function below(set: SelectionSetNode, isRoot: boolean): number {
+    const before = known.get(set);
+    if (before !== undefined) return before;
+    const depths = set.selections.map((selection) => {
+      if (selection.kind === Kind.FIELD) {
+        if (isRoot && !selection.name.value.startsWith('__')) return 0;
+        return 1 + (selection.selectionSet === undefined ? 0 : below(selection.selectionSet, false));
+      }
+      const inner = selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments.get(selection.name.value);
+      return inner === undefined ? 0 : below(inner.selectionSet, isRoot);
+    });
+    const depth = Math.max(0, ...depths);
+    known.set(set, depth);
+    return depth;
+  }
+
+  return below(selectionSet, true);
+}
+
+/**
+ * The exact number of fields below `__schema` and `__type`, found by walking the schema as an executor would, without
+ * building an answer. Stops as soon as there are more than `mostFields`. `@skip` and `@include` are ignored: a field
+ * counts in any case.
+ */
+export function countIntrospection(
+  schema: GraphQLSchema,
+  { operation, selectionSet }: OperationDefinitionNode,
+  fragments: Fragments,
+  variables: Variables,
+  mostFields: number,
+): number {
+  const info = { schema } as unknown as GraphQLResolveInfo;
+  let fields = 0;
+
+  function visit(
+    set: SelectionSetNode,
+    type: GraphQLObjectType,
+    value: unknown,
+    isRoot: boolean,
+    seen: Set<string>,
+  ): void {
+    for (const selection of set.selections) {
+      if (fields > mostFields) return;
+      if (selection.kind === Kind.INLINE_FRAGMENT) {
+        const condition = selection.typeCondition?.name.value;
+        if (condition === undefined || condition === type.name)
+          visit(selection.selectionSet, type, value, isRoot, seen);
+      } else if (selection.kind === Kind.FRAGMENT_SPREAD) {
+        const fragment = fragments.get(selection.name.value);
+        if (fragment?.typeCondition.name.value !== type.name || seen.has(selection.name.value)) continue;
+        seen.add(selection.name.value);
+        visit(fragment.selectionSet, type, value, isRoot, seen);
+      } else if (!isRoot || selection.name.value.startsWith('__')) {
+        // The costs of the operation count the fields of its root.
+        if (!isRoot) fields += 1;
+        const field = schema.getField(type, selection.name.value);
+        const of = field === undefined ? null : getNamedType(field.type);
+        if (field === undefined || selection.selectionSet === undefined || !isObjectType(of)) continue;
+        const args = field.args.length === 0 ? {} : getArgumentValues(field, selection, variables);
+        const found: unknown = field.resolve?.(value, args, {}, info);
+        for (const item of Array.isArray(found) ? (found as readonly unknown[]) : [found]) {
+          if (item !== null && item !== undefined) visit(selection.selectionSet, of, item, false, new Set());
+        }
+      }
+    }
+  }
+
+  const root = schema.getRootType(operation);
+  // Only queries have `__schema` and `__type`.
+  if (root && operation === OperationTypeNode.QUERY) visit(selectionSet, root, undefined, true, new Set());
+  return fields;
+}

@@ -1,0 +1,118 @@
+import {
+  defaultFieldResolver,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  getNullableType,
+  type GraphQLField,
+  type GraphQLFieldResolver,
+  type GraphQLResolveInfo,
+  type GraphQLSchema,
+  isIntrospectionType,
+  isListType,
+  isObjectType,
+  Kind,
+  type SelectionSetNode,
+} from 'graphql';
+import type { Turns } from '../src/domain/event-loop-turns.ts';
+import type { GraphContext } from './builder.ts';
+import type { Lane, Work } from './work.ts';
+
+/** Shorter lists are completed in one go: the static cost bounds what they yield. */
+const SHORT_LIST = 64;
+/** A field that costs at least this much by itself starts in a turn with time left. */
+const HEAVY = 50;
+
+type Resolve = GraphQLFieldResolver<unknown, GraphContext>;
+type Field = GraphQLField<unknown, GraphContext>;
+
+/**
+ * Has a schema run in turns: operations and expensive fields wait while the turn of the event loop has no time left,
+ * and long lists are completed in slices. Changes the schema it is given.
+ */
+export function runInTurns(schema: GraphQLSchema): GraphQLSchema {
+  const roots = new Set<unknown>([schema.getQueryType(), schema.getMutationType()]);
+  for (const type of Object.values(schema.getTypeMap())) {
+    // Events of a subscription are resolved at once, so that its followers can share them.
+    if (!isObjectType(type) || isIntrospectionType(type) || type === schema.getSubscriptionType()) continue;
+    for (const field of Object.values(type.getFields())) {
+      const resolve: Resolve = field.resolve ?? defaultFieldResolver;
+      const listing = isListType(getNullableType(field.type)) ? slicing(resolve) : resolve;
+      if (isHeavy(field)) field.resolve = waiting(listing, ({ heavy }) => heavy);
+      else if (roots.has(type)) field.resolve = waiting(listing, ({ ordinary }) => ordinary);
+      else if (listing !== resolve) field.resolve = listing;
+    }
+  }
+  return schema;
+}
+
+function isHeavy({ extensions }: Field): boolean {
+  const { complexity } = extensions as { readonly complexity?: unknown };
+  if (typeof complexity === 'number') return complexity >= HEAVY;
+  if (typeof complexity !== 'object' || complexity === null) return false;
+  return 'field' in complexity && typeof complexity.field === 'number' && complexity.field >= HEAVY;
+}
+
+function waiting(resolve: Resolve, laneOf: (work: Work) => Lane): Resolve {
+  return (source, args, context, info) => laneOf(context.work).start(() => resolve(source, args, context, info));
+}
+
+function slicing(resolve: Resolve): Resolve {
+  return (source, args, context, info) => {
+    const result: unknown = resolve(source, args, context, info);
+    if (result instanceof Promise) return result.then((items: unknown) => sliced(items, context.work, info));
+    return sliced(result, context.work, info);
+  };
+}
+
+function sliced(items: unknown, work: Work, info: GraphQLResolveInfo): unknown {
+  if (!Array.isArray(items)) return items;
+  work.count(items.length * weightOf(info));
+  return items.length < SHORT_LIST ? items : inSlices(items as readonly unknown[], work.turns);
+}
+
+/** Items one by one, with a pause wherever the turn has no time left. */
+function inSlices(items: readonly unknown[], turns: Turns): AsyncIterable<unknown> {
+  let index = 0;
+  const step = (): IteratorResult<unknown> => {
+    if (index >= items.length) return { done: true, value: undefined };
+    index += 1;
+    return { done: false, value: items[index - 1] };
+  };
+  return {
+    [Symbol.asyncIterator]: () => ({
+      next: () => turns.due()?.then(step) ?? Promise.resolve(step()),
+    }),
+  };
+}
+
+const weights = new WeakMap<SelectionSetNode, number>();
+
+/** Fields that one item yields, those of its own items included once. */
+const weightOf = ({ fieldNodes, fragments }: GraphQLResolveInfo): number =>
+  fieldNodes.reduce((sum, node) => sum + weightBelow(node, fragments), 0);
+
+function weightBelow(
+  { selectionSet }: Pick<FieldNode, 'selectionSet'>,
+  fragments: GraphQLResolveInfo['fragments'],
+): number {
+  if (selectionSet === undefined) return 1;
+  const known = weights.get(selectionSet);
+  if (known !== undefined) return known;
+  const weight = selectionSet.selections.reduce((sum, selection) => {
+    if (selection.kind === Kind.FIELD) return sum + weightBelow(selection, fragments);
+    if (selection.kind === Kind.INLINE_FRAGMENT) return sum + weightBelow(selection, fragments);
+    return sum + weightBelow(fragmentOf(selection.name.value, fragments), fragments);
+  }, 1);
+  weights.set(selectionSet, weight);
+  return weight;
+}
+
+/** graphql wraps fragments; Yoga's executor does not. */
+function fragmentOf(
+  name: string,
+  fragments: GraphQLResolveInfo['fragments'],
+): Pick<FragmentDefinitionNode, 'selectionSet'> {
+  const fragment: unknown = fragments[name];
+  const found = fragment as FragmentDefinitionNode | { readonly definition: FragmentDefinitionNode };
+  return 'definition' in found ? found.definition : found;
+}

@@ -1,0 +1,205 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { ChatDelta } from '../../src/domain/chat/chat.ts';
+import type { Span } from '../../src/domain/traces/span.ts';
+import { MAX_ANSWER_BYTES } from '../../src/graphql-answers.ts';
+import { aSpan, TEAM_KEY } from '../ports/samples.ts';
+import { anEntry, eventually, openGraph, scriptedGateway } from './graph-house.ts';
+
+let house: Awaited<ReturnType<typeof openGraph>>;
+afterEach(() => house.close());
+
+const HEADERS = { 'content-type': 'application/json', authorization: 'Bearer sk-admin' };
+const MESSAGE = `The answer has more than ${MAX_ANSWER_BYTES} bytes. Ask for less at once.`;
+const REFUSAL = { errors: [{ message: MESSAGE, extensions: { code: 'TOO_LARGE' } }] };
+
+/** What JSON has to escape, beside characters of two and four bytes. */
+const TEXT = 'é"\\\n\u0001🌍 plain ';
+
+/** Aliases of a text that an entry of the catalog has; together about so many bytes. */
+function queryOf(bytes: number, text: string): string {
+  const count = Math.ceil(bytes / (Buffer.byteLength(JSON.stringify(text)) + 12));
+  return `{ catalogEntry(id: "large") { ${Array.from({ length: count }, (_, index) => `a${index}: extraFields`).join(' ')} } }`;
+}
+
+const entryWith = (text: string) => anEntry('large', { text });
+
+/** The results of the events in a text. */
+const resultsIn = (text: string): unknown[] =>
+  [...text.matchAll(/^event: next\ndata: (.*)$/gm)].map(([, data = '']) => JSON.parse(data) as unknown);
+
+type Road = (query: string) => Promise<unknown>;
+
+const overHttp =
+  (path: string, accept: string): Road =>
+  async (query) => {
+    const answer = await fetch(house.url.replace('/graphql', path), {
+      method: 'POST',
+      body: JSON.stringify({ query }),
+      headers: { ...HEADERS, accept },
+    });
+    const text = await answer.text();
+    return accept === 'text/event-stream' ? resultsIn(text)[0] : JSON.parse(text);
+  };
+
+/** By a stream of the single connection mode. */
+const overOneStream: Road = async (query) => {
+  const token = await (await fetch(`${house.url}/stream`, { method: 'PUT', headers: HEADERS })).text();
+  const leaving = new AbortController();
+  const stream = await fetch(`${house.url}/stream?token=${token}`, {
+    headers: { accept: 'text/event-stream' },
+    signal: leaving.signal,
+  });
+  const headers = { ...HEADERS, 'x-graphql-event-stream-token': token };
+  await fetch(`${house.url}/stream`, {
+    method: 'POST',
+    body: JSON.stringify({ query, extensions: { operationId: 'one' } }),
+    headers,
+  });
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of stream.body ?? []) {
+    chunks.push(chunk);
+    if (Buffer.from(chunk).includes('event: complete')) break;
+  }
+  leaving.abort();
+  const [result] = resultsIn(Buffer.concat(chunks).toString()) as { readonly id: string; readonly payload: unknown }[];
+  return result?.id === 'one' ? result.payload : undefined;
+};
+
+const ROADS: readonly (readonly [string, Road])[] = [
+  ['/graphql', overHttp('/graphql', 'application/json')],
+  ['/graphql as GraphQL over HTTP names it', overHttp('/graphql', 'application/graphql-response+json')],
+  ['/graphql as events', overHttp('/graphql', 'text/event-stream')],
+  ['/graphql/stream', overHttp('/graphql/stream', 'text/event-stream')],
+  ['/graphql/stream in the single connection mode', overOneStream],
+];
+
+describe('a large answer', () => {
+  it.each(ROADS)('comes whole below the limit, over %s', async (_name, ask) => {
+    const text = TEXT.repeat(3_000);
+    house = await openGraph({ entries: [entryWith(text)] });
+    const answer = (await ask(queryOf(MAX_ANSWER_BYTES - 200_000, text))) as {
+      readonly data: { readonly catalogEntry: Readonly<Record<string, { readonly text: string }>> };
+      readonly errors?: unknown;
+    };
+    expect(answer.errors).toBeUndefined();
+    const texts = Object.values(answer.data.catalogEntry);
+    expect(texts.length).toBeGreaterThan(50);
+    expect(texts.filter((value) => value.text !== text)).toEqual([]);
+  });
+
+  it.each(ROADS)('is an error above the limit, not a part, over %s', async (_name, ask) => {
+    const text = TEXT.repeat(3_000);
+    house = await openGraph({ entries: [entryWith(text)] });
+    expect(await ask(queryOf(MAX_ANSWER_BYTES + 200_000, text))).toEqual(REFUSAL);
+  });
+
+  it('keeps the errors beside its data, masked', async () => {
+    const text = 'x'.repeat(300_000);
+    house = await openGraph({ entries: [entryWith(text)] });
+    const query = `{ catalogEntry(id: "large") { extraFields } priceHistory(entry: "large", from: "2026-01-02T00:00:00Z", to: "2026-01-01T00:00:00Z") { usd } }`;
+    const answer = await house.post(JSON.stringify({ query }), HEADERS);
+    expect(await answer.json()).toMatchObject({
+      data: { catalogEntry: { extraFields: { text } }, priceHistory: null },
+      errors: [{ path: ['priceHistory'], extensions: { code: 'INVALID_INPUT' } }],
+    });
+  });
+});
+
+describe('a mutation', () => {
+  async function chatOf(characters: number): Promise<unknown> {
+    async function* deltas(): AsyncIterableIterator<ChatDelta> {
+      yield { kind: 'text', text: 'x'.repeat(characters) };
+    }
+    house = await openGraph({ gateway: scriptedGateway(deltas) });
+    const input = { model: 'demo', messages: [{ role: 'USER', content: 'Hello' }] };
+    const query = 'mutation($input: ChatInput!) { chat(input: $input) { ... on ChatCompletion { text } } }';
+    const answer = await house.post(JSON.stringify({ query, variables: { input } }), HEADERS);
+    return await answer.json();
+  }
+
+  it('with a result below the limit comes whole', async () => {
+    const characters = MAX_ANSWER_BYTES - 100;
+    expect(await chatOf(characters)).toEqual({ data: { chat: { text: 'x'.repeat(characters) } } });
+  });
+
+  it('with a result above the limit is an error', async () => {
+    expect(await chatOf(MAX_ANSWER_BYTES)).toEqual(REFUSAL);
+  });
+});
+
+describe('an event of a subscription', () => {
+  const QUERY = `subscription { traceUpdates { trace { ${Array.from({ length: 30 }, (_, index) => `s${index}: spans { spanId name agent service error }`).join(' ')} } } }`;
+  const largeSpans = (count: number): readonly Span[] =>
+    Array.from({ length: count }, (_, index) =>
+      aSpan({ spanId: (index + 1).toString(16).padStart(16, '0'), name: TEXT.repeat(100) }),
+    );
+
+  async function firstEvent(path: string, spans: readonly Span[]): Promise<unknown> {
+    const leaving = new AbortController();
+    const stream = await fetch(house.url.replace('/graphql', path), {
+      method: 'POST',
+      body: JSON.stringify({ query: QUERY }),
+      headers: { ...HEADERS, accept: 'text/event-stream' },
+      signal: leaving.signal,
+    });
+    await eventually(() => house.bus.subscriberCount() === 1, 'the subscription began');
+    await house.ingest(TEAM_KEY, ...spans);
+    const chunks: Uint8Array[] = [];
+    let found: unknown[] = [];
+    for await (const chunk of stream.body ?? []) {
+      chunks.push(chunk);
+      if (!Buffer.from(chunk).toString().endsWith('\n\n')) continue;
+      found = resultsIn(Buffer.concat(chunks).toString());
+      if (found.length > 0) break;
+    }
+    leaving.abort();
+    return found[0];
+  }
+
+  it.each(['/graphql', '/graphql/stream'])('comes whole below the limit, over %s', async (path) => {
+    house = await openGraph();
+    const event = (await firstEvent(path, largeSpans(100))) as {
+      readonly data: { readonly traceUpdates: { readonly trace: Readonly<Record<string, readonly object[]>> } };
+    };
+    const lists = Object.values(event.data.traceUpdates.trace);
+    expect(lists.map(({ length }) => length)).toEqual(Array.from({ length: 30 }, () => 100));
+    expect(lists[29]?.[99]).toMatchObject({ name: TEXT.repeat(100) });
+  });
+
+  it.each(['/graphql', '/graphql/stream'])('is an error above the limit, over %s', async (path) => {
+    house = await openGraph();
+    expect(await firstEvent(path, largeSpans(300))).toEqual(REFUSAL);
+  });
+});
+
+describe('the lists of an answer', () => {
+  it('yield no more fields than one answer may have', async () => {
+    house = await openGraph();
+    const spans = Array.from({ length: 600 }, (_, index) =>
+      aSpan({ spanId: (index + 1).toString(16).padStart(16, '0') }),
+    );
+    await house.ingest(TEAM_KEY, ...spans);
+    const lists = Array.from({ length: 200 }, (_, index) => `s${index}: spans { a: spanId b: name c: kind d: type }`);
+    const query = `{ traces(first: 1, from: "2020-01-01T00:00:00Z") { nodes { ${lists.join(' ')} } } }`;
+    const answer = await house.post(JSON.stringify({ query }), HEADERS);
+    expect(await answer.json()).toEqual({
+      errors: [
+        {
+          message: 'The lists of the answer yield more than 500000 fields. Ask for less at once.',
+          extensions: { code: 'TOO_LARGE' },
+        },
+      ],
+    });
+  });
+
+  it('list no more errors than one answer may have', async () => {
+    house = await openGraph();
+    const fields = Array.from(
+      { length: 50 },
+      (_, index) => `s${index}: spans(traceId: "x") { pageInfo { endCursor } }`,
+    );
+    const answer = await house.post(JSON.stringify({ query: `{ ${fields.join(' ')} }` }), HEADERS);
+    const { errors } = (await answer.json()) as { errors: { message: string }[] };
+    expect([errors.length, errors.at(-1)?.message]).toEqual([21, '30 further errors are not listed.']);
+  });
+});

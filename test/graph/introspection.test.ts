@@ -1,0 +1,221 @@
+import { codegen } from '@graphql-codegen/core';
+import * as typescriptOperations from '@graphql-codegen/typescript-operations';
+import {
+  buildClientSchema,
+  getIntrospectionQuery,
+  type IntrospectionOptions,
+  type IntrospectionQuery,
+  lexicographicSortSchema,
+  parse,
+  printSchema,
+} from 'graphql';
+import { afterEach, describe, expect, it } from 'vitest';
+import { MAX_INTROSPECTION_DEPTH } from '../../schema/limits.ts';
+import { schema } from '../../schema/index.ts';
+import { openGraph } from './graph-house.ts';
+
+let house: Awaited<ReturnType<typeof openGraph>>;
+afterEach(() => house.close());
+
+interface Answer<Data = unknown> {
+  readonly data?: Data;
+  readonly errors?: readonly { readonly message: string; readonly extensions?: { readonly code: string } }[];
+}
+
+async function ask<Data>(query: string, key: string | null = null, variables: object = {}): Promise<Answer<Data>> {
+  const headers: Record<string, string> = key === null ? {} : { authorization: `Bearer ${key}` };
+  const answer = await house.post(JSON.stringify({ query, variables }), headers);
+  return (await answer.json()) as Answer<Data>;
+}
+
+const PUBLISHED = printSchema(lexicographicSortSchema(schema));
+const publishedBy = (data: IntrospectionQuery): string => printSchema(lexicographicSortSchema(buildClientSchema(data)));
+
+const ALL: IntrospectionOptions = {
+  descriptions: true,
+  specifiedByUrl: true,
+  directiveIsRepeatable: true,
+  schemaDescription: true,
+  inputValueDeprecation: true,
+  oneOf: true,
+};
+const NONE: IntrospectionOptions = {
+  descriptions: false,
+  specifiedByUrl: false,
+  directiveIsRepeatable: false,
+  schemaDescription: false,
+  inputValueDeprecation: false,
+  oneOf: false,
+};
+
+describe('the standard introspection query', () => {
+  it.each([null, 'sk-team-a', 'sk-viewer', 'sk-admin'])('gives the whole schema to %s', async (key) => {
+    house = await openGraph();
+    const { data, errors } = await ask<IntrospectionQuery>(getIntrospectionQuery(ALL), key);
+    expect(errors).toBeUndefined();
+    expect(data && publishedBy(data)).toBe(PUBLISHED);
+  });
+
+  it.each([
+    ['as it comes', {}],
+    ['with every option', ALL],
+    ['with none', NONE],
+    ['with the deepest types', { ...ALL, typeDepth: MAX_INTROSPECTION_DEPTH - 6 }],
+  ])('works %s', async (_name, options) => {
+    house = await openGraph();
+    const { data, errors } = await ask<IntrospectionQuery>(getIntrospectionQuery(options));
+    expect(errors).toBeUndefined();
+    expect(data && buildClientSchema(data).getTypeMap()).toHaveProperty('CatalogEntry');
+  });
+
+  it('may be sent in one document with others, and is chosen by its name', async () => {
+    house = await openGraph();
+    const query = `${getIntrospectionQuery(ALL)} query Other { catalogStatus { takenAt } }`;
+    const answer = await house.post(JSON.stringify({ query, operationName: 'IntrospectionQuery' }));
+    const { data } = (await answer.json()) as Answer<IntrospectionQuery>;
+    expect(data && publishedBy(data)).toBe(PUBLISHED);
+  });
+
+  it('feeds graphql-codegen over HTTP', async () => {
+    house = await openGraph();
+    const { data } = await ask<IntrospectionQuery>(getIntrospectionQuery(ALL));
+    if (data === undefined) throw new Error('There is no schema.');
+    const document = parse('query Entry($id: ID!) { catalogEntry(id: $id) { id mode } }');
+    const types = await codegen({
+      filename: 'graphql.ts',
+      schema: parse(printSchema(buildClientSchema(data))),
+      schemaAst: buildClientSchema(data),
+      documents: [{ location: 'entry.graphql', document }],
+      config: { strictScalars: true, scalars: { DateTime: 'string', Decimal: 'string', JSON: 'unknown' } },
+      plugins: [{ 'typescript-operations': {} }],
+      pluginMap: { 'typescript-operations': typescriptOperations },
+    });
+    expect(types).toContain('export type EntryQueryVariables');
+    expect(types).toContain('catalogEntry: { id: string, mode: string | null } | null');
+  });
+
+  it.each(['/graphql', '/graphql/stream'])('comes as an event over %s', async (path) => {
+    house = await openGraph();
+    const answer = await fetch(house.url.replace('/graphql', path), {
+      method: 'POST',
+      body: JSON.stringify({ query: getIntrospectionQuery(ALL) }),
+      headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+    });
+    const [, data = ''] = /^event: next\ndata: (.*)$/m.exec(await answer.text()) ?? [];
+    expect(publishedBy((JSON.parse(data) as { data: IntrospectionQuery }).data)).toBe(PUBLISHED);
+  });
+
+  it('is refused as before where introspection is switched off', async () => {
+    house = await openGraph({ introspection: false });
+    const { data, errors } = await ask(getIntrospectionQuery(ALL));
+    expect([data, errors?.[0]?.message]).toEqual([
+      undefined,
+      'GraphQL introspection has been disabled, but the requested query contained the field "__schema".',
+    ]);
+  });
+
+  it('is refused as before to a key that does not hold', async () => {
+    house = await openGraph();
+    await ask(getIntrospectionQuery(ALL));
+    const { data, errors } = await ask(getIntrospectionQuery(ALL), 'sk-unknown');
+    expect([data, errors?.map(({ extensions }) => extensions?.code)]).toEqual([undefined, ['UNAUTHENTICATED']]);
+  });
+});
+
+describe('introspection', () => {
+  const times = (count: number, field: string): string =>
+    Array.from({ length: count }, (_, index) => `a${index}: ${field}`).join(' ');
+  const refusal = 'The operation, with its introspection, causes more than 30000 fields.';
+  const FULL = 'types { name fields { name args { name type { name } } type { name ofType { name } } } }';
+
+  it.each([
+    ['aliases', `{ ${times(900, `__schema { types { name } }`)} }`],
+    ['aliases with a fragment', `{ ${times(100, '__schema { ...S }')} } fragment S on __Schema { ${FULL} }`],
+    ['aliases inside', `{ __schema { ${times(300, 'types { name }')} } }`],
+    ['fields under aliases', `{ __schema { types { ${times(150, 'fields { name }')} } } }`],
+    ['types by name', `{ ${times(500, '__type(name: "Trace") { fields { name type { name } } }')} }`],
+    ['inline fragments', `{ ... on Query { ${times(100, `__schema { ... on __Schema { ${FULL} } }`)} } }`],
+    ['a page beside it', `{ catalogEntries(first: 500) { nodes { ${times(55, 'id')} } } __schema { ${FULL} } }`],
+  ])('counts toward the cost: %s', async (_name, query) => {
+    house = await openGraph();
+    const { data, errors } = await ask(query);
+    expect([data, errors?.map(({ message, extensions }) => [message, extensions?.code])]).toEqual([
+      undefined,
+      [[refusal, 'TOO_LARGE']],
+    ]);
+  });
+
+  it('counts types by variables', async () => {
+    house = await openGraph();
+    const query = `query($name: String!) { ${times(400, '__type(name: $name) { fields { name type { name } } }')} }`;
+    expect((await ask(query, null, { name: 'Decimal' })).errors).toBeUndefined();
+    expect((await ask(query, null, { name: 'Trace' })).errors?.[0]?.message).toBe(refusal);
+  });
+
+  it('counts exactly what it yields: an empty list costs nothing below it', async () => {
+    house = await openGraph();
+    const { data, errors } = await ask(
+      `{ ${times(500, '__type(name: "Decimal") { fields { name type { name } } }')} }`,
+    );
+    expect(errors).toBeUndefined();
+    expect(Object.values(data as object)).toEqual(Array.from({ length: 500 }, () => ({ fields: null })));
+  });
+
+  it('counts type names', async () => {
+    house = await openGraph();
+    const nested = `{ catalogEntries(first: 500) { nodes { ${times(61, '__typename')} } } }`;
+    expect((await ask(nested)).errors?.map(({ message }) => message)).toEqual([
+      'The operation may cause 30700 fields; the limit is 30000. Ask for smaller pages.',
+    ]);
+  });
+
+  it('counts toward the depth', async () => {
+    house = await openGraph();
+    const deep = (levels: number): string =>
+      `{ __type(name: "Query") { fields { type { ${'ofType { '.repeat(levels)}name${' }'.repeat(levels)} } } } }`;
+    expect((await ask(deep(MAX_INTROSPECTION_DEPTH - 4))).errors).toBeUndefined();
+    expect((await ask(deep(MAX_INTROSPECTION_DEPTH - 3))).errors).toMatchObject([
+      {
+        message: `The introspection is ${MAX_INTROSPECTION_DEPTH + 1} fields deep; the limit is ${MAX_INTROSPECTION_DEPTH}.`,
+        extensions: { code: 'TOO_LARGE' },
+      },
+    ]);
+  });
+
+  it('counts toward the depth in fragments', async () => {
+    house = await openGraph();
+    const fragments = Array.from(
+      { length: 30 },
+      (_, index) => `fragment F${index} on __Type { ofType { ...F${index + 1} } }`,
+    );
+    const query = `{ __type(name: "Query") { ...F0 } } ${fragments.join(' ')} fragment F30 on __Type { name }`;
+    expect((await ask(query)).errors?.map(({ message }) => message)).toEqual([
+      `The introspection is 32 fields deep; the limit is ${MAX_INTROSPECTION_DEPTH}.`,
+    ]);
+  });
+
+  it('is answered alike for everybody, whatever asked before', async () => {
+    house = await openGraph();
+    const query = '{ __schema { queryType { name } } __type(name: "Decimal") { kind } __typename }';
+    const answer = {
+      data: { __schema: { queryType: { name: 'Query' } }, __type: { kind: 'SCALAR' }, __typename: 'Query' },
+    };
+    const same = `# another text\n query { ${query.slice(1, -1)} }`;
+    expect(await Promise.all([ask(query), ask(query, 'sk-admin'), ask(same), ask(query)])).toEqual(
+      Array.from({ length: 4 }, () => answer),
+    );
+    expect(await ask(query)).toEqual(answer);
+  });
+
+  it('by variables is answered by them', async () => {
+    house = await openGraph();
+    const query = 'query($name: String!) { __type(name: $name) { kind } }';
+    const kindOf = async (name: string) => (await ask(query, null, { name, unused: 'x' })).data;
+    expect([await kindOf('Decimal'), await kindOf('Trace'), await kindOf('Decimal'), await kindOf('No')]).toEqual([
+      { __type: { kind: 'SCALAR' } },
+      { __type: { kind: 'OBJECT' } },
+      { __type: { kind: 'SCALAR' } },
+      { __type: null },
+    ]);
+  });
+});

@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest';
+import { createDocumentCache } from '../../../src/graphql-document-cache.ts';
+
+const dense = (name: string, tokens: number): string => `{ ${name} ${'a '.repeat(tokens)}}`;
+
+it('keeps what was set, and evicts the least recently used when the tokens are too many', () => {
+  const cache = createDocumentCache<number>();
+  const texts = Array.from({ length: 40 }, (_, index) => dense(`d${index}`, 2_000));
+  for (const [index, text] of texts.entries()) {
+    cache.set(text, index);
+    // The first is used again each time.
+    expect(cache.get(texts[0] ?? '')).toBe(0);
+  }
+  const kept = texts.flatMap((text) => cache.get(text) ?? []);
+  expect(kept[0]).toBe(0);
+  expect(kept.at(-1)).toBe(39);
+  expect(kept.length).toBeGreaterThan(20);
+  expect(kept.length).toBeLessThan(35);
+});
+
+it('bounds the number of the smallest documents, too', () => {
+  const cache = createDocumentCache<number>();
+  const texts = Array.from({ length: 20_000 }, (_, index) => `{a${index}}`);
+  for (const [index, text] of texts.entries()) cache.set(text, index);
+  expect(texts.filter((text) => cache.get(text) !== undefined).length).toBeLessThan(6_000);
+});
+
+it.each([
+  ['many tokens', dense('a', 9_000)],
+  ['many characters', `{ a(b: "${'x'.repeat(1024 * 1024 - 20)}") }`],
+])('does not keep a document of %s, nor an error of it', (_name, text) => {
+  const cache = createDocumentCache<Error>();
+  cache.set(text, new Error('Syntax error'));
+  expect(cache.get(text)).toBeUndefined();
+});

@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest';
+import { MAX_NESTING } from '../../../schema/document-limits.ts';
+import { MAX_VARIABLE_VALUES } from '../../../schema/limits.ts';
+import { assertJsonSize } from '../../../src/graphql-request.ts';
+
+const JSON_HEADERS = { headers: { 'content-type': 'application/json; charset=utf-8' } };
+const check = (body: string, headers = JSON_HEADERS): void => assertJsonSize(headers, Buffer.from(body));
+const PADDING = `"padding":"${'x'.repeat(70_000)}"`;
+
+it.each([
+  ['a list', `{${PADDING},"v":[${'1,'.repeat(50_000)}1]}`],
+  ['an object', `{${PADDING},${Array.from({ length: 50_000 }, (_, index) => `"v${index}":1`).join()}}`],
+  ['lists in a list', `{${PADDING},"v":[${'[],'.repeat(30_000)}1]}`],
+])('refuses %s with too many values', (_name, body) => {
+  expect(() => check(body)).toThrow(`The request holds more than ${MAX_VARIABLE_VALUES} values.`);
+});
+
+it('refuses what nests too deep', () => {
+  const body = `{${PADDING},"v":${'['.repeat(70)}${']'.repeat(70)}}`;
+  expect(() => check(body)).toThrow(`The request nests deeper than ${MAX_NESTING}.`);
+});
+
+it.each([
+  ['values in a text', `{"query":"${'[1,{2,'.repeat(50_000)}"}`],
+  ['values behind escaped quotes', `{"query":"${'\\",[{'.repeat(50_000)}\\\\"}`],
+  ['a text that does not end', `{"query":"${'[,'.repeat(50_000)}`],
+  ['a list within the limit', `{${PADDING},"v":[${'1,'.repeat(MAX_VARIABLE_VALUES - 10)}1]}`],
+])('passes %s', (_name, body) => {
+  expect(() => check(body)).not.toThrow();
+});
+
+it('leaves other content types alone', () => {
+  const headers = { headers: { 'content-type': 'application/graphql' } };
+  expect(() => check(`{ ${','.repeat(100_000)} }`, headers)).not.toThrow();
+});

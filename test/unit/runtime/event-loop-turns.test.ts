@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest';
+import { createTurns } from '../../../src/runtime/event-loop-turns.ts';
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+it('lets work go on while the turn has time left', () => {
+  expect(createTurns(60_000).due()).toBeNull();
+});
+
+it('resumes those that wait one in each turn, first in, first out, with other work in between', async () => {
+  const turns = createTurns(0);
+  const order: string[] = [];
+  const waits = ['first', 'second', 'third'].map(async (name) => {
+    await turns.due();
+    order.push(name);
+  });
+  const others = (async () => {
+    for (let turn = 0; turn < 3; turn += 1) {
+      await nextTurn();
+      order.push('other');
+    }
+  })();
+  expect(order).toEqual([]);
+  await Promise.all([...waits, others]);
+  expect(order.filter((name) => name !== 'other')).toEqual(['first', 'second', 'third']);
+  expect(order.indexOf('third')).toBeGreaterThan(order.indexOf('other'));
+});
+
+it('gives each turn its own time', async () => {
+  const turns = createTurns(60_000);
+  expect(turns.due()).toBeNull();
+  await nextTurn();
+  expect(turns.due()).toBeNull();
+});
