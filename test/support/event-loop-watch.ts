@@ -1,0 +1,43 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import type { Question } from './watched-server.ts';
+
+/** CPU time that `block` takes, in milliseconds. */
+export const BLOCKED_MS = 120;
+
+/** The product on a thread of its own, whose event loop is watched. */
+export interface WatchedServer {
+  readonly url: string;
+  readonly adminKey: string;
+  /** Runs `load`; resolves to the longest CPU time, in milliseconds, that the server's thread had no turn in. */
+  longestSliceMs(load: () => Promise<unknown>): Promise<number>;
+  /** Blocks the server's loop for `BLOCKED_MS`. */
+  block(): Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+export async function startWatchedServer(): Promise<WatchedServer> {
+  const worker = new Worker(new URL('./watched-server.ts', import.meta.url), { workerData: BLOCKED_MS });
+  const answer = async <Answer>(): Promise<Answer> => ((await once(worker, 'message')) as [Answer])[0];
+  function ask<Answer>(question: Question): Promise<Answer> {
+    const answered = answer<Answer>();
+    worker.postMessage(question);
+    return answered;
+  }
+  const { url, adminKey } = await answer<{ readonly url: string; readonly adminKey: string }>();
+  return {
+    url,
+    adminKey,
+    async longestSliceMs(load) {
+      await ask('reset');
+      await load();
+      return (await ask<{ readonly longestMs: number }>('read')).longestMs;
+    },
+    block: () => ask('block'),
+    async stop() {
+      const ended = once(worker, 'exit');
+      worker.postMessage('stop' satisfies Question);
+      await ended;
+    },
+  };
+}

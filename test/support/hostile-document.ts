@@ -1,0 +1,28 @@
+/** A GraphQL request that is made to be expensive. */
+export interface HostileDocument {
+  readonly name: string;
+  readonly query: string;
+  readonly variables?: Readonly<Record<string, unknown>>;
+  readonly operationName?: string;
+}
+
+/** So many texts, one behind the other. */
+export const many = (count: number, make: (index: number) => string, between = ' '): string =>
+  Array.from({ length: count }, (_, index) => make(index)).join(between);
+
+/** The request's body. */
+export function bodyOf({ query, variables, operationName }: HostileDocument): string {
+  return JSON.stringify({ query, variables, operationName }).replace(
+    '"DEEP"',
+    '{"a":'.repeat(100_000) + '1' + '}'.repeat(100_000),
+  );
+}
+
+/** Every field of a catalog entry. */
+export const ENTRY = `id provider mode maxInputTokens maxOutputTokens maxTokens inputCostPerToken outputCostPerToken
+  cacheReadInputTokenCost inputCostPerAudioToken outputCostPerReasoningToken deprecationDate supportsFunctionCalling
+  supportsParallelFunctionCalling supportsVision supportsAudioInput supportsAudioOutput supportsPromptCaching
+  supportsReasoning supportsResponseSchema supportsSystemMessages supportsWebSearch extraFields`;
+
+/** A call of a model that does not exist. */
+export const chatOf = (rest: string): string => `chat(input: { model: "none", ${rest} }) { __typename }`;

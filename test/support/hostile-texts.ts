@@ -1,0 +1,192 @@
+import { chatOf, ENTRY, type HostileDocument, many } from './hostile-document.ts';
+
+/** Fragments F0 to F(count), each spreading the next `spreads` times below a field of its own. */
+const doubling = (count: number, type: string, field: string, leaf: string): string =>
+  `${many(count, (i) => `fragment F${i} on ${type} { a: ${field} { ...F${i + 1} } b: ${field} { ...F${i + 1} } }`)}
+  fragment F${count} on ${type} { ${leaf} }`;
+
+const chain = (count: number, type: string, leaf: string): string =>
+  `${many(count, (i) => `fragment F${i} on ${type} { ...F${i + 1} }`)} fragment F${count} on ${type} { ${leaf} }`;
+
+const TYPE_REF = `${'kind name ofType { '.repeat(9)}kind name${' }'.repeat(9)}`;
+const FULL_SCHEMA = `queryType { name } types { kind name description fields(includeDeprecated: true) { name description
+  args { name description type { ${TYPE_REF} } defaultValue } type { ${TYPE_REF} } isDeprecated } inputFields { name
+  description type { ${TYPE_REF} } } enumValues { name description } possibleTypes { name } interfaces { name } }
+  directives { name description args { name } locations }`;
+
+/** Documents that ask much of the schema. */
+export const INTROSPECTION: readonly HostileDocument[] = [
+  {
+    name: 'the schema 900 times',
+    query: `{ ${many(900, (i) => `a${i}: __schema { ...S }`)} } fragment S on __Schema { ${FULL_SCHEMA} }`,
+  },
+  {
+    name: 'the schema twice',
+    query: `{ a: __schema { ...S } b: __schema { ...S } } fragment S on __Schema { ${FULL_SCHEMA} }`,
+  },
+  { name: 'the schema once, with a comment of its own', query: `# ${'x'.repeat(10)}\n{ __schema { ${FULL_SCHEMA} } }` },
+  {
+    name: 'one type 700 times',
+    query: `{ ${many(700, (i) => `a${i}: __type(name: "Query") { ...T }`)} } fragment T on __Type { fields { name description args { name description } } }`,
+  },
+  {
+    name: 'types by variables',
+    query: `query(${many(500, (i) => `$v${i}: String!`)}) { ${many(500, (i) => `a${i}: __type(name: $v${i}) { ...T }`)} } fragment T on __Type { fields { name args { name type { ${TYPE_REF} } } } }`,
+    variables: Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`v${i}`, 'Query'])),
+  },
+  { name: '3,300 type names', query: `{ ${many(3_300, (i) => `a${i}: __typename`)} }` },
+  {
+    name: 'fields of the types of fields',
+    query:
+      '{ __schema { types { fields { type { name fields { name type { name enumValues { name } possibleTypes { name } } } } } } } }',
+  },
+  {
+    name: 'types of types by ofType',
+    query: `{ __schema { types { fields { type { ${'ofType { '.repeat(55)}name${' }'.repeat(55)} } } } } }`,
+  },
+  {
+    name: 'possible types of interfaces of types',
+    query: '{ __schema { types { possibleTypes { name interfaces { name possibleTypes { name } } } } } }',
+  },
+  {
+    name: 'types under 900 aliases',
+    query: `{ __schema { ${many(900, (i) => `a${i}: types { name description }`)} } }`,
+  },
+  {
+    name: 'fields of every type under many aliases',
+    query: `{ __schema { types { ${many(1_000, (i) => `a${i}: fields { name }`)} } } }`,
+  },
+  {
+    name: 'introspection by fragments that double',
+    query: `{ __type(name: "Query") { ...F0 } } ${doubling(40, '__Type', 'ofType', 'name')}`,
+  },
+  {
+    name: 'types whose fields double',
+    query: `{ __schema { types { ...F0 } } } ${doubling(20, '__Type', 'ofType', 'name')}`,
+  },
+  {
+    name: 'introspection beside a page',
+    query: `{ __schema { ${FULL_SCHEMA} } catalogEntries(first: 500) { nodes { ${ENTRY} } } }`,
+  },
+];
+
+/** Documents that are expensive to parse and to validate. */
+export const TEXTS: readonly HostileDocument[] = [
+  { name: 'one leaf 9,990 times', query: `{ ${'__typename '.repeat(9_990)} }` },
+  { name: 'one page 900 times', query: `{ ${'catalogEntries { nodes { id } } '.repeat(900)} }` },
+  {
+    name: 'pages below pages, all the same',
+    query: `{ ${'catalogEntries { nodes { id mode provider } edges { node { id mode } } } '.repeat(400)} }`,
+  },
+  { name: 'one alias for 900 entries', query: `{ ${many(900, (i) => `a: catalogEntry(id: "${i}") { id }`)} }` },
+  {
+    name: '90 pages of 100 same leaves',
+    query: `{ ${`catalogEntries { ${many(100, () => `totalCount`)} } `.repeat(90)} }`,
+  },
+  {
+    name: '90 pages of 36 aliased leaves',
+    query: `{ ${`catalogEntries { ${many(36, (i) => `a${i}: totalCount`)} } `.repeat(90)} }`,
+  },
+  {
+    name: '600 fragments beside each other',
+    query: `{ ${many(600, (i) => `...F${i}`)} } ${many(600, (i) => `fragment F${i} on Query { a: __typename }`)}`,
+  },
+  {
+    name: '200 fragments beside each other',
+    query: `{ ${many(200, (i) => `...F${i}`)} } ${many(200, (i) => `fragment F${i} on Query { ${many(12, (j) => `a${j}: __typename`)} }`)}`,
+  },
+  {
+    name: 'a chain of fragments from many places',
+    query: `{ ${many(700, (i) => `a${i}: catalogEntry(id: "") { ...F0 }`)} } ${chain(150, 'CatalogEntry', 'id')}`,
+  },
+  { name: 'a chain of 1,200 fragments', query: `{ ...F0 } ${chain(1_200, 'Query', '__typename')}` },
+  {
+    name: 'a circle of 1,200 fragments, far down',
+    query: `${'\n'.repeat(150_000)}{ ...F0 } ${many(1_200, (i) => `fragment F${i} on Query { ...F${(i + 1) % 1_200} }`, '\n')}`,
+  },
+  {
+    name: 'circles of fragments that all know each other',
+    query: `{ ...F0 } ${many(60, (i) => `fragment F${i} on Query { ${many(60, (j) => `...F${j}`)} }`, '\n')}`,
+  },
+  {
+    name: 'fragments that double',
+    query: `{ ...F0 } ${many(40, (i) => `fragment F${i} on Query { ...F${i + 1} ...F${i + 1} }`)} fragment F40 on Query { __typename }`,
+  },
+  {
+    name: 'fields that double',
+    query: `subscription { traceUpdates { trace { spans { spendRow { usage { inputTokens } } } ...F0 } } } ${many(30, (i) => `fragment F${i} on Trace { a${i}: spans { spanId } ...F${i + 1} ...F${i + 1} }`)} fragment F30 on Trace { name }`,
+  },
+  {
+    name: '1,200 fragments that nothing uses',
+    query: `{ __typename } ${many(1_200, (i) => `fragment F${i} on Query { __typename }`)}`,
+  },
+  { name: '9,000 unknown fields', query: `{ ${many(9_000, (i) => `catalogEntrie${i}`)} }` },
+  {
+    name: '1,200 unknown types',
+    query: `{ __typename } ${many(1_200, (i) => `fragment F${i} on CatalogEntri${i} { id }`)}`,
+  },
+  {
+    name: '2,400 unknown arguments',
+    query: `{ catalogEntries(${many(2_400, (i) => `supportsVisio${i}: 1`)}) { totalCount } }`,
+  },
+  { name: '4,900 unknown directives', query: `{ __typename ${'@skipp '.repeat(4_900)} }` },
+  {
+    name: 'unknown names of 2,000 characters',
+    query: `{ ${many(100, (i) => `${'catalogEntries'.repeat(150)}${i}`)} }`,
+  },
+  { name: 'one unknown name of 200,000 characters', query: `{ ${'catalogEntries'.repeat(15_000)} }` },
+  { name: 'directives again and again', query: `{ __typename ${'@skip(if: true) '.repeat(1_380)} }` },
+  { name: 'skip and include everywhere', query: `{ ${'__typename @skip(if: true) @include(if: true) '.repeat(660)} }` },
+  { name: '1,600 operations', query: many(1_600, (i) => `query Q${i} { __typename }`), operationName: 'Q1599' },
+  { name: '1,600 operations of one name', query: 'query Q { __typename } '.repeat(1_600) },
+  {
+    name: '100 operations over 99 fragments',
+    query: `${many(100, (i) => `query Q${i}($a: ID!) { ...F0 }`)} ${chain(98, 'Query', 'catalogEntry(id: $a) { id }')}`,
+    operationName: 'Q1',
+    variables: { a: 'x' },
+  },
+  {
+    name: '199 fragments beside each other, of 12 names each',
+    query: `{ ${many(199, (i) => `...F${i}`)} } ${many(199, (i) => `fragment F${i} on Query { ${many(12, (j) => `a${i}x${j}: __typename`)} }`)}`,
+  },
+  {
+    name: '300 operations over 500 fragments',
+    query: `${many(300, (i) => `query Q${i}($a: ID!) { ...F0 }`)} ${chain(400, 'Query', 'catalogEntry(id: $a) { id }')}`,
+    operationName: 'Q1',
+    variables: { a: 'x' },
+  },
+  { name: '2,000 variables that nothing uses', query: `query(${many(2_000, (i) => `$v${i}: Int`)}) { __typename }` },
+  {
+    name: '600 variables of wrong types',
+    query: `query(${many(600, (i) => `$v${i}: ID`)}) { ${many(600, (i) => `a${i}: catalogEntries(first: $v${i}) { totalCount }`)} }`,
+  },
+  { name: 'inline fragments 60 deep', query: `{ ${'... { '.repeat(60)}__typename${' }'.repeat(60)} }` },
+  { name: 'a hundred thousand brackets', query: `{${'a{'.repeat(100_000)}` },
+  { name: 'a list literal of 9,000', query: `{ catalogEntries(where: [${'1 '.repeat(9_000)}]) { totalCount } }` },
+  {
+    name: 'a list literal of objects for JSON',
+    query: `mutation { ${chatOf(`messages: [], tools: [${'{ a: [1] } '.repeat(1_200)}]`)} }`,
+  },
+  {
+    name: 'an object literal of 3,000 unknown fields',
+    query: `{ catalogEntries(where: { ${many(3_000, (i) => `minContextWindo${i}: 1`)} }) { totalCount } }`,
+  },
+  { name: 'lists 60 deep', query: `{ catalogEntries(where: ${'['.repeat(60)}1${']'.repeat(60)}) { totalCount } }` },
+  {
+    name: 'a literal of 999 wrong values',
+    query: `{ ${many(9, (i) => `a${i}: catalogEntries(where: { ${many(300, (j) => `minContextWindo${j}: 1`)} }) { totalCount }`)} }`,
+  },
+  { name: 'a block string of 130,000 lines', query: `{ catalogEntry(id: """${'\n'.repeat(130_000)}""") { id } }` },
+  { name: 'a block string of 250,000 lines', query: `{ catalogEntry(id: """${'\n'.repeat(250_000)}""") { id } }` },
+  { name: 'a string of 140,000 escapes', query: `{ catalogEntry(id: "${'\\u0001'.repeat(140_000)}") { id } }` },
+  { name: 'a string of a megabyte', query: `{ catalogEntry(id: "${'x'.repeat(1_000_000)}") { id } }` },
+  { name: '120,000 comments', query: `${'#\n'.repeat(120_000)}{ __typename }` },
+  { name: 'a megabyte of commas', query: `${','.repeat(1_000_000)}{ __typename }` },
+  { name: 'an error in the last of 250,000 lines', query: `${'\n'.repeat(250_000)}}` },
+  {
+    name: '100 errors behind 150,000 lines',
+    query: `${'\n'.repeat(150_000)}{ ${many(200, (i) => `unknown${i}`, '\n')} }`,
+  },
+  { name: 'names of two bytes', query: `{ catalogEntry(id: "${'é'.repeat(400_000)}") { id } }` },
+  { name: 'an operation name of a megabyte', query: '{ __typename }', operationName: 'x'.repeat(1_000_000) },
+];
