@@ -11,7 +11,8 @@ export interface Access {
 }
 
 const isAdmin = (caller: Caller): boolean => caller.role === 'proxy_admin';
-const isAnyAdmin = (caller: Caller): boolean => isAdmin(caller) || caller.role === 'proxy_admin_viewer';
+/** Whether a caller sees everything: a proxy administrator, read-only ones too. */
+export const isAnyAdmin = (caller: Caller): boolean => isAdmin(caller) || caller.role === 'proxy_admin_viewer';
 
 /** Whoever sent no credential is not refused for who they are: they are asked for one. */
 function known(caller: Caller | null): Caller {
@@ -26,6 +27,15 @@ export const anyone: Access = { name: 'anyone', description: 'Everyone, without 
 export const anyKey: Access = {
   name: 'anyKey',
   description: 'Every virtual key and the admin key.',
+  check(caller) {
+    known(caller);
+  },
+};
+
+/** Every credential; the list of keys is filtered by what the caller may see. */
+export const keyReader: Access = {
+  name: 'keyReader',
+  description: 'Every key, for the keys it may see: admins all, others their own and those of their user.',
   check(caller) {
     known(caller);
   },

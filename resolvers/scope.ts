@@ -47,7 +47,7 @@ export interface Platform {
   readonly exports: ExportPacker;
   /** Of traces that are read page by page. */
   readonly outlines: TraceOutlines;
-  readonly keyRing: KeyRing;
+  readonly keyRing: Pick<KeyRing, 'identify' | 'current' | 'forget'>;
   /** Of those who follow live feeds. */
   readonly callerWatch: CallerWatch;
   /** How responses are found again, and whether only by their owners; and who keeps those that no upstream does. */

@@ -9,6 +9,8 @@ export type FieldReader<Value> = (sent: unknown) => { readonly value: Value } | 
 const STRING: Rule = { rule: 'string_type', message: 'Input should be a valid string' };
 const NUMBER: Rule = { rule: 'float_type', message: 'Input should be a valid number' };
 const LIST: Rule = { rule: 'list_type', message: 'Input should be a valid list' };
+const BOOLEAN: Rule = { rule: 'bool_type', message: 'Input should be a valid boolean' };
+const MISSING: Rule = { rule: 'missing', message: 'Field required' };
 const OBJECT: Rule = { rule: 'dict_type', message: 'Input should be a valid dictionary' };
 
 const absent = (sent: unknown): sent is null | undefined => sent === undefined || sent === null;
@@ -39,6 +41,20 @@ export const object: FieldReader<Readonly<Record<string, unknown>>> = (sent) => 
   if (absent(sent)) return { value: {} };
   return typeof sent === 'object' && !Array.isArray(sent) ? { value: { ...sent } } : OBJECT;
 };
+
+/** A boolean; null when left out. */
+export const flagOf: FieldReader<boolean | null> = (sent) =>
+  absent(sent) ? { value: null } : typeof sent === 'boolean' ? { value: sent } : BOOLEAN;
+
+/** As another reader, but undefined when the field was left out: a patch distinguishes that from null. */
+export const given =
+  <Value>(read: FieldReader<Value>): FieldReader<Value | undefined> =>
+  (sent) =>
+    sent === undefined ? { value: undefined } : read(sent);
+
+/** A text that must be there. */
+export const requiredText: FieldReader<string> = (sent) =>
+  sent === undefined ? MISSING : typeof sent === 'string' ? { value: sent } : STRING;
 
 /** One of a few texts; null when left out. */
 export function oneOf<Choice extends string>(choices: readonly Choice[]): FieldReader<Choice | null> {

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import {
   BudgetExceeded,
   type BudgetToldAs,
+  Conflict,
   type DomainError,
   type ErrorCode,
   Forbidden,
@@ -236,13 +237,15 @@ export function proxyError(status: number, error: DomainError | null): ProxyErro
 }
 
 function typeAndParam(error: DomainError): { type: string | null; param: string | null } {
+  if ((error instanceof InvalidInput || error instanceof Conflict) && error.field !== null)
+    return { type: 'bad_request_error', param: error.field };
   if (error instanceof InvalidInput) {
     const place = error.issues[0]?.path.at(-1);
     return { type: 'invalid_request_error', param: place === undefined ? null : String(place) };
   }
   // The reference renders an absent Python value as this text, and clients have come to see it.
   if (error instanceof NotFound && error.kind === 'model') return { type: 'None', param: 'None' };
-  if (error instanceof NotFound) return { type: 'not_found_error', param: null };
+  if (error instanceof NotFound) return { type: 'not_found_error', param: error.kind === 'key' ? 'key' : null };
   if (error instanceof Forbidden)
     return error.right === 'model'
       ? { type: 'key_model_access_denied', param: 'model' }

@@ -13,8 +13,8 @@ import type { RouteRow } from './route.ts';
 /** What the router needs of the house around it. */
 export interface RouterOptions {
   readonly rows: readonly RouteRow[];
-  /** The caller behind a key; throws Unauthenticated. */
-  readonly identify: (key: string) => Caller | Promise<Caller>;
+  /** The caller behind a key; throws Unauthenticated, and LimitExceeded after too many wrong keys of one address. */
+  readonly identify: (key: string, request: Incoming) => Caller | Promise<Caller>;
   readonly scopeFor: (caller: Caller | null, response: Outgoing) => Scope;
   /** Told of every failure once, by the door that answers it. */
   readonly failed: (failure: RequestFailure) => void;
@@ -99,7 +99,7 @@ export function createRouter({
     try {
       if (row.credential === 'required') {
         const inQuery = row.keyParameter === undefined ? null : queryKey(url, mark, row.keyParameter);
-        const identified = identify(requireCredential(request.headers, inQuery));
+        const identified = identify(requireCredential(request.headers, inQuery), request);
         caller = identified instanceof Promise ? await identified : identified;
       }
       const read = row.method === 'GET' ? NO_BODY : readBody(request, limitOf(row), bodyTimeOf(row));

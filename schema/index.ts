@@ -16,6 +16,8 @@ import './chat.ts';
 import './checkout.ts';
 import './deployments.ts';
 import './keys.ts';
+import './key-changes.ts';
+import './key-list.ts';
 import './free-tier.ts';
 import { builder } from './builder.ts';
 import { runInTurns } from './turns.ts';

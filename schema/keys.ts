@@ -6,7 +6,7 @@ import { usdFrom, usdText } from '../src/domain/money.ts';
 import { builder } from './builder.ts';
 import { VirtualKeyType } from './refs.ts';
 
-const RoleType = builder.enumType('Role', {
+export const RoleType = builder.enumType('Role', {
   description: 'What a key may act as.',
   values: {
     PROXY_ADMIN: { value: ROLES[0], description: 'Does everything.' },
@@ -19,8 +19,10 @@ const RoleType = builder.enumType('Role', {
 VirtualKeyType.implement({
   description: 'A credential we issue. Only its hash is kept.',
   fields: (t) => ({
-    hash: t.exposeID('hash', { description: 'SHA-256 of the key: its identity everywhere.' }),
-    name: t.exposeString('name', { description: '`sk-...` and its last four characters.' }),
+    hash: t.exposeID('hash', {
+      description: 'Its identity everywhere: SHA-256 of its first secret. A rotation does not change it.',
+    }),
+    name: t.exposeString('name', { description: '`sk-...` and at most its last four characters.' }),
     alias: t.exposeString('alias', { nullable: true, description: 'What people call it; unique.' }),
     role: t.expose('role', { type: RoleType, description: 'What it may act as.' }),
     teamId: t.exposeID('teamId', { nullable: true, description: 'The team it belongs to.' }),
@@ -40,13 +42,27 @@ VirtualKeyType.implement({
       description: 'When it ends; null for never.',
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
+    rotatedAt: t.expose('rotatedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When its secret was last replaced; null for never.',
+    }),
+    deletedAt: t.expose('deletedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it was deleted; null for a key that exists.',
+    }),
   }),
 });
 
 const GenerateKeyInput = builder.inputType('GenerateKeyInput', {
   description: 'What a new key is to be.',
   fields: (t) => ({
-    key: t.string({ description: 'Your own value for it, beginning `sk-`; a fresh one is made when absent.' }),
+    key: t.string({
+      description:
+        'Your own value for it: `sk-`, 20 characters or more, 8 different ones after `sk-`. A fresh one is made when absent.',
+    }),
     alias: t.string({ description: 'What people call it; unique.' }),
     role: t.field({ type: RoleType, description: 'What it may act as; `INTERNAL_USER` when absent.' }),
     teamId: t.id({ description: 'The team it belongs to.' }),
@@ -58,7 +74,7 @@ const GenerateKeyInput = builder.inputType('GenerateKeyInput', {
   }),
 });
 
-function readMetadata(metadata: unknown): Readonly<Record<string, unknown>> {
+export function readMetadata(metadata: unknown): Readonly<Record<string, unknown>> {
   if (metadata === null || metadata === undefined) return {};
   if (typeof metadata === 'object' && !Array.isArray(metadata)) return { ...metadata };
   throw new InvalidInput('`metadata` must be an object.', [
@@ -80,7 +96,7 @@ function readDraft(input: typeof GenerateKeyInput.$inferInput): KeyDraft {
   };
 }
 
-const GeneratedKeyType = builder.objectRef<GeneratedKey>('GeneratedKey').implement({
+export const GeneratedKeyType = builder.objectRef<GeneratedKey>('GeneratedKey').implement({
   description: 'A new key, shown once.',
   fields: (t) => ({
     key: t.exposeString('clearKey', { description: 'The key itself. Nobody can show it again.' }),

@@ -6,6 +6,7 @@ import { tellChanges } from '../resolvers/traces.ts';
 import { docsRoutes } from '../rest-shims/docs.ts';
 import { createRouter } from '../rest-shims/router.ts';
 import { createCallRecords } from './call-records.ts';
+import { createFailedKeys } from './domain/keys/failed-keys.ts';
 import { createPace } from './domain/pace.ts';
 import { createSlots } from './domain/slots.ts';
 import { createDrain } from './drain.ts';
@@ -15,17 +16,15 @@ import { addressOf, createEdge, listen } from './edge.ts';
 import { createCallerWatch } from './gateway/caller-watch.ts';
 import { createCatalogKeyRing } from './gateway/create-catalog-key-ring.ts';
 import { createCallEstimates } from './gateway/estimate-call.ts';
-import { createGateway } from './gateway/create-gateway.ts';
 import { createKeyRing } from './gateway/create-key-ring.ts';
 import { gatewayPaidKeys } from './gateway/gateway-paid-keys.ts';
 import { paidKeysOf } from './gateway/paid-keys.ts';
 import { createResponseSessions } from './gateway/create-response-sessions.ts';
 import { createGraphQLDoor } from './graphql-door.ts';
+import { openGateway } from './open-gateway.ts';
 import { openStores } from './persistence/orm.ts';
 import { lockDatabase } from './persistence/process-lock.ts';
-import { demoDeployment, createProviders } from './providers/providers.ts';
 import { createStripe } from './providers/stripe/stripe.ts';
-import { createAwsAccounts } from './runtime/aws-accounts.ts';
 import { createBus } from './runtime/bus.ts';
 import { createCallerAddresses } from './runtime/caller-addresses.ts';
 import { createPatternCompiler } from './runtime/catalog-pattern.ts';
@@ -34,7 +33,6 @@ import { createCatalogSource } from './runtime/catalog-source.ts';
 import { createClientNetworks, createPeerNetworks } from './runtime/client-network.ts';
 import { pause, systemClock } from './runtime/clock.ts';
 import { createFreeTier } from './runtime/free-tier.ts';
-import { createGoogleTokens } from './runtime/google-tokens.ts';
 import { keySmith, randomIds } from './runtime/identifiers.ts';
 import { createIpHash } from './runtime/ip-hash.ts';
 import type { Log } from './runtime/log.ts';
@@ -45,7 +43,7 @@ import { createResponseKeeper } from './runtime/response-keeper.ts';
 import type { Settings } from './runtime/settings.ts';
 import { openUpstreamClient } from './runtime/upstream-client.ts';
 import { createStoredSpend } from './runtime/stored-spend.ts';
-import { webSocketClient, webSocketServer } from './runtime/web-sockets.ts';
+import { webSocketServer } from './runtime/web-sockets.ts';
 import { createTraceOutlines } from './runtime/trace-outlines.ts';
 import { createRounds } from './rounds.ts';
 import { HOT_PATHS, restRoutes } from './routes.ts';
@@ -55,7 +53,7 @@ import { createTracePacker } from './trace-packer.ts';
 import { realtimeDoor, responsesDoor } from './upgrade-doors.ts';
 import { createUpgrades } from './upgrades.ts';
 
-/** The running house. */
+/** The running application. */
 export interface App {
   /** Where it listens, e.g. `http://127.0.0.1:4000`. */
   readonly url: string;
@@ -137,12 +135,21 @@ async function composeApp(settings: Settings, log: Log): Promise<App> {
     },
     log,
   });
+  const networkOf = createClientNetworks(settings.trustedProxies);
   const keyRing = createKeyRing({
     masterKey: settings.masterKey,
     store: stores.keys,
     smith: keySmith,
     clock: systemClock,
+    failures: createFailedKeys({
+      perMinute: settings.wrongKeysPerMinute,
+      networkOf: ({ socket, headers }) => networkOf(socket.remoteAddress, headers['x-forwarded-for']?.toString()),
+      clock: systemClock,
+    }),
+    pause,
   });
+  const callerWatch = createCallerWatch(keyRing);
+  keyRing.onChange(callerWatch.check);
   const keeper = createResponseKeeper({
     store: stores.responses,
     masterKey: settings.masterKey,
@@ -157,28 +164,12 @@ async function composeApp(settings: Settings, log: Log): Promise<App> {
       if (!draining) log.warn({ err: error }, 'stored spend could not be read; budgets go on with what is in memory');
     },
   });
-  const gateway = createGateway({
-    deployments: settings.demoModel ? [...settings.deployments, demoDeployment] : settings.deployments,
-    providers: createProviders({
-      http,
-      sockets: webSocketClient,
-      googleTokens: createGoogleTokens(),
-      awsAccounts: createAwsAccounts({
-        refused: (about) => log.warn(about, 'AWS gave no credentials for a deployment'),
-      }),
-    }),
+  const gateway = openGateway(settings, {
+    http,
     catalog,
     recorder: spanExport === null ? records : recordAndExport(records.record, spanExport),
     admission,
-    clock: systemClock,
-    ids: randomIds,
-    pause,
-    capturePrompts: settings.capturePrompts,
-    alwaysStreamUsage: settings.alwaysStreamUsage,
-    budgetToldAs: settings.budgetToldAs,
-    clientCredentials: settings.callers.clientCredentials,
-    tellsTries: settings.routerDebugInErrors,
-    checksFallbackBudgets: settings.enforceFallbackBudget,
+    log,
   });
   const catalogKeys = createCatalogKeyRing({ store: stores.checkouts, smith: keySmith, clock: systemClock });
   const paidKeys = paidKeysOf({ catalog: catalogKeys, gateway: gatewayPaidKeys(keyRing) });
@@ -218,7 +209,7 @@ async function composeApp(settings: Settings, log: Log): Promise<App> {
     exports,
     outlines: createTraceOutlines(),
     keyRing,
-    callerWatch: createCallerWatch(keyRing),
+    callerWatch,
     responses: { ids: createResponseIds(settings.masterKey), idSecurity: settings.responseIdSecurity, keeper },
     keySmith,
     metrics: createMetrics({
@@ -239,13 +230,9 @@ async function composeApp(settings: Settings, log: Log): Promise<App> {
     recordsWaiting: records.waiting,
     recordsReadable: () => records.caughtUp(READABLE_MS),
   };
-  const scopes = createScopes(platform, {
-    paidKeys,
-    networkOf: createClientNetworks(settings.trustedProxies),
-    authenticated: connections.authenticated,
-  });
+  const scopes = createScopes(platform, { paidKeys, networkOf, authenticated: connections.authenticated });
 
-  const rounds = createRounds(settings, { platform, stores, log });
+  const rounds = createRounds(settings, { platform, stores, keyRing, log });
   const graph = createGraphQLDoor({
     scopeFor: scopes.forGraph,
     log,

@@ -2,6 +2,7 @@ import { followBatches } from '../resolvers/batches.ts';
 import { reconcilePayments } from '../resolvers/checkout.ts';
 import { probeAll } from '../resolvers/health-checks.ts';
 import type { Platform } from '../resolvers/scope.ts';
+import type { KeyRing } from './gateway/key-ring.ts';
 import type { Stores } from './persistence/stores.ts';
 import { systemClock } from './runtime/clock.ts';
 import type { Log } from './runtime/log.ts';
@@ -12,8 +13,11 @@ import type { Settings } from './runtime/settings.ts';
 /** Traces that retention removes at once where each step rewrites parts of tables. */
 const CLICKHOUSE_STEP = 5_000;
 
-/** How often the keys of live feeds are looked at: as often as their streams are given a sign of life. */
-const FEEDS_MS = 12_000;
+/**
+ * How often keys in use are read again and live feeds are checked. With the time a read may take, it is well within the 5
+ * seconds after which a change made elsewhere must be in force (ADR 0056).
+ */
+const KEYS_MS = 1_500;
 
 /** What is done again and again as long as the process runs. */
 export interface Rounds {
@@ -28,8 +32,14 @@ export interface Rounds {
  */
 export function createRounds(
   settings: Settings,
-  { platform, stores, log }: { readonly platform: Platform; readonly stores: Stores; readonly log: Log },
+  parts: {
+    readonly platform: Platform;
+    readonly stores: Stores;
+    readonly keyRing: Pick<KeyRing, 'refresh'>;
+    readonly log: Log;
+  },
 ): Rounds {
+  const { platform, stores, keyRing, log } = parts;
   const looks = [
     {
       what: 'payments',
@@ -52,15 +62,19 @@ export function createRounds(
     { what: 'traces', days: settings.retentionDays, forget: stores.traces.forget, ...traceSteps },
     { what: 'responses', days: settings.responseRetentionDays, forget: stores.responses.forget },
   ].map((kept) => createRetention({ ...kept, clock: systemClock, log }));
-  let feeds: NodeJS.Timeout | undefined;
+  let keys: NodeJS.Timeout | undefined;
   return {
     start() {
-      feeds = setInterval(() => platform.callerWatch.tend(), FEEDS_MS).unref();
+      keys = setInterval(() => {
+        // First, because it marks the keys of feeds as used.
+        platform.callerWatch.tend();
+        void keyRing.refresh();
+      }, KEYS_MS).unref();
       for (const look of looks) look.start();
       for (const retention of retentions) retention.start();
     },
     async stop() {
-      clearInterval(feeds);
+      clearInterval(keys);
       for (const look of looks) look.stop();
       await Promise.all(retentions.map((retention) => retention.stop()));
     },

@@ -37,9 +37,9 @@ export function createScopes(
     readonly authenticated: (socket: object) => void;
   },
 ): Scopes {
-  async function callerBehind(key: string): Promise<Caller | null> {
+  async function callerBehind(key: string, request: Asker['request']): Promise<Caller | null> {
     try {
-      return await platform.keyRing.identify(key);
+      return await platform.keyRing.identify(key, request);
     } catch (error) {
       if (error instanceof Unauthenticated && (await paidKeys.holds(key))) return null;
       throw error;
@@ -63,7 +63,7 @@ export function createScopes(
     },
     async forGraph({ request, signal }) {
       const key = readCredential(request.headers);
-      const caller = key === null || key === '' ? null : await callerBehind(key);
+      const caller = key === null || key === '' ? null : await callerBehind(key, request);
       if (caller !== null) authenticated(request.socket);
       const client = clientOf(request, networkOf);
       let loaders: Loaders | null = null;

@@ -46,8 +46,8 @@ interface Sessions {
 
 /** What WebSockets need of the house around them. */
 export interface UpgradeOptions {
-  /** The caller behind a key; throws Unauthenticated. */
-  readonly identify: (key: string) => Caller | Promise<Caller>;
+  /** The caller behind a key; throws Unauthenticated, and LimitExceeded after too many wrong keys of one address. */
+  readonly identify: (key: string, request: IncomingMessage) => Caller | Promise<Caller>;
   readonly sockets: SocketServer;
   readonly doors: readonly UpgradeDoor[];
   /** What is to be looked after. */
@@ -78,8 +78,8 @@ interface Asking {
   readonly head: Buffer;
 }
 
-/** How often open sessions are looked after. */
-const TEND_MS = 5_000;
+/** How often open sessions are looked after: a dead key ends its session within 5 seconds. */
+const TEND_MS = 1_500;
 
 /** Opens WebSockets: identify, open what the row stands for, accept the client, join the two. Refusals are HTTP answers. */
 export function createUpgrades(options: UpgradeOptions): Upgrades {
@@ -114,7 +114,7 @@ export function createUpgrades(options: UpgradeOptions): Upgrades {
     const leaving = watchLeaving(socket);
     let caller: Caller | null = null;
     try {
-      caller = await identify(door.credential(request).reveal());
+      caller = await identify(door.credential(request).reveal(), request);
       await connect(door, caller, asking, leaving);
     } catch (error) {
       leaving.done();

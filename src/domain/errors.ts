@@ -50,10 +50,17 @@ abstract class Refusal extends DomainError {
 export class InvalidInput extends DomainError {
   readonly code = 'INVALID_INPUT';
   readonly issues: readonly Issue[];
-  constructor(message: string, issues: readonly Issue[] = [], options?: ErrorOptions) {
+  /** The field that a fault without issues is about, when one is named. */
+  readonly field: string | null;
+  constructor(
+    message: string,
+    issues: readonly Issue[] = [],
+    options: ErrorOptions & { readonly field?: string } = {},
+  ) {
     super(message, options);
     this.name = 'InvalidInput';
     this.issues = issues;
+    this.field = options.field ?? null;
   }
 }
 
@@ -107,9 +114,12 @@ export class NotFound extends DomainError {
 /** Something that already exists stands in the way. */
 export class Conflict extends DomainError {
   readonly code = 'CONFLICT';
-  constructor(message: string, options?: ErrorOptions) {
+  /** The field whose value is taken, when one is named. */
+  readonly field: string | null;
+  constructor(message: string, options: ErrorOptions & { readonly field?: string } = {}) {
     super(message, options);
     this.name = 'Conflict';
+    this.field = options.field ?? null;
   }
 }
 

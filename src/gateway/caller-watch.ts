@@ -14,8 +14,10 @@ interface WatchedFeed {
 export interface CallerWatch {
   /** Takes a feed in, until the function it gives is called. */
   watch(caller: Caller, feed: WatchedFeed): () => void;
-  /** Asks who each caller is by now: once for all they follow. */
+  /** Checks every caller: once for all it follows. */
   tend(): void;
+  /** Checks the caller with this key hash now, when it follows anything. */
+  check(keyHash: string): void;
 }
 
 interface Watched {
@@ -23,6 +25,8 @@ interface Watched {
   readonly feeds: Set<WatchedFeed>;
   /** Whether the store is being asked. */
   asking: boolean;
+  /** Whether the key changed meanwhile, so that the answer may be too old. */
+  askAgain: boolean;
 }
 
 /** A watch over a key ring; whoever makes it tends it. */
@@ -48,11 +52,14 @@ export function createCallerWatch(keyRing: Pick<KeyRing, 'current'>): CallerWatc
     } finally {
       watched.asking = false;
     }
+    if (!watched.askAgain || watched.feeds.size === 0) return;
+    watched.askAgain = false;
+    ask(watched);
   }
 
   return {
     watch(caller, feed) {
-      const watched = byKey.get(caller.keyHash) ?? { caller, feeds: new Set(), asking: false };
+      const watched = byKey.get(caller.keyHash) ?? { caller, feeds: new Set(), asking: false, askAgain: false };
       byKey.set(caller.keyHash, watched);
       watched.feeds.add(feed);
       return () => {
@@ -63,6 +70,12 @@ export function createCallerWatch(keyRing: Pick<KeyRing, 'current'>): CallerWatc
     },
     tend() {
       for (const watched of byKey.values()) if (!watched.asking) ask(watched);
+    },
+    check(keyHash) {
+      const watched = byKey.get(keyHash);
+      if (watched === undefined) return;
+      if (watched.asking) watched.askAgain = true;
+      else ask(watched);
     },
   };
 }

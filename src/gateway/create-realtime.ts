@@ -20,7 +20,7 @@ const LIMITS: RealtimeLimits = {
   stalledMs: MINUTE_MS,
   idleMs: 15 * MINUTE_MS,
   lifeMs: 120 * MINUTE_MS,
-  recheckMs: 30_000,
+  recheckMs: 1_500,
   refusals: 100,
   sessions: 2_000,
 };

@@ -12,6 +12,7 @@ import { KeySpendEntity, type KeySpendSchema } from './entities/key-spend.ts';
 import { PaymentEventEntity, type PaymentEventSchema } from './entities/payment-event.ts';
 import { PaymentObjectEntity, type PaymentObjectSchema } from './entities/payment-object.ts';
 import { ResponseEntity, type ResponseSchema } from './entities/response.ts';
+import { RetiredSecretEntity } from './entities/retired-secret.ts';
 import { SheetTraceEntity, type SheetTraceSchema } from './entities/sheet-trace.ts';
 import { SpanEntity, type SpanSchema } from './entities/span.ts';
 import { SpendRowEntity, type SpendRowSchema } from './entities/spend-row.ts';
@@ -27,6 +28,7 @@ export const ENTITIES = [
   CatalogRecordedEntity,
   CatalogSpanEntity,
   VirtualKeyEntity,
+  RetiredSecretEntity,
   TraceSummaryEntity,
   SpanEntity,
   SheetTraceEntity,

@@ -11,12 +11,15 @@ export function transaction<Result>(orm: Orm, work: (db: Kysely<Tables>) => Prom
   return orm.em.fork().getKysely<Tables>().transaction().execute(work);
 }
 
-/** The same for entities: flushes what `work` changed. A `flush` by itself opens the ORM's own transaction. */
-export function entityTransaction(orm: Orm, work: (em: SqlEntityManager) => void): Promise<void> {
+/**
+ * The same for entities: `work` reads and changes them inside the transaction, then its changes are flushed. A `flush` by
+ * itself opens the ORM's own transaction.
+ */
+export function entityTransaction(orm: Orm, work: (em: SqlEntityManager) => void | Promise<void>): Promise<void> {
   return transaction(orm, async (db) => {
     const em = orm.em.fork();
     em.setTransactionContext(db);
-    work(em);
+    await work(em);
     await em.flush();
   });
 }

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Deployment } from '../domain/chat/provider.ts';
 import type { BudgetToldAs } from '../domain/errors.ts';
+import { DEFAULT_WRONG_KEYS, MOST_WRONG_KEYS } from '../domain/keys/failed-keys.ts';
 import type { KeySmith } from '../domain/keys/virtual-key.ts';
 import { Secret } from '../domain/secret.ts';
 import type { FileLimits } from '../domain/upstream-objects/file-limits.ts';
@@ -90,6 +91,8 @@ export interface Settings {
   readonly catalogRefreshSeconds: number;
   /** Calls of the catalog a client without a key may make in a UTC day; zero allows none. */
   readonly catalogDailyLimit: number;
+  /** Wrong keys a client address may send in a minute; 0 does not limit them. */
+  readonly wrongKeysPerMinute: number;
   /** Days after which traces are removed; zero keeps them. */
   readonly retentionDays: number;
   /** Addresses and CIDR blocks of proxies whose `X-Forwarded-For` is believed. */
@@ -166,6 +169,9 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, sm
     return otherwise;
   };
 
+  const variable = (name: string, otherwise: number, most: number): number =>
+    wholeNumber(name, env[name], otherwise, most);
+
   const oneOf = <Choice extends string>(name: string, choices: readonly Choice[], otherwise: Choice): Choice => {
     const value = env[name];
     if (value === undefined || value === '') return otherwise;
@@ -184,36 +190,20 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, sm
   const file = readFile(configPath, env, faults);
   const host = args.host ?? env['HOST'] ?? '127.0.0.1';
   const port = wholeNumber(args.port === undefined ? 'PORT' : '--port', args.port ?? env['PORT'], 4000, 65_535);
-  const catalogRefreshSeconds = wholeNumber(
-    'LENSGATE_CATALOG_REFRESH_SECONDS',
-    env['LENSGATE_CATALOG_REFRESH_SECONDS'],
-    60,
-    86_400,
-  );
-  const catalogDailyLimit = wholeNumber(
+  const catalogRefreshSeconds = variable('LENSGATE_CATALOG_REFRESH_SECONDS', 60, 86_400);
+  const catalogDailyLimit = variable(
     'LENSGATE_CATALOG_DAILY_LIMIT',
-    env['LENSGATE_CATALOG_DAILY_LIMIT'],
     file.catalogDailyLimit ?? DEFAULT_DAILY_LIMIT,
     MOST_DAILY_CALLS,
   );
-  const maxConnections = wholeNumber(
+  const maxConnections = variable(
     'LENSGATE_MAX_CONNECTIONS',
-    env['LENSGATE_MAX_CONNECTIONS'],
     file.maxConnections ?? DEFAULT_MAX_CONNECTIONS,
     MOST_CONNECTIONS,
   );
-  const retentionToldDays = wholeNumber(
-    'AGENT_TRACING_RETENTION_DAYS',
-    env['AGENT_TRACING_RETENTION_DAYS'],
-    DEFAULT_RETENTION_DAYS,
-    MOST_RETENTION_DAYS,
-  );
-  const lockTimeoutMs = wholeNumber(
-    'LENSGATE_DATABASE_LOCK_TIMEOUT_MS',
-    env['LENSGATE_DATABASE_LOCK_TIMEOUT_MS'],
-    DEFAULT_LOCK_TIMEOUT_MS,
-    MOST_LOCK_TIMEOUT_MS,
-  );
+  const wrongKeysPerMinute = variable('LENSGATE_WRONG_KEYS_PER_MINUTE', DEFAULT_WRONG_KEYS, MOST_WRONG_KEYS);
+  const retentionToldDays = variable('AGENT_TRACING_RETENTION_DAYS', DEFAULT_RETENTION_DAYS, MOST_RETENTION_DAYS);
+  const lockTimeoutMs = variable('LENSGATE_DATABASE_LOCK_TIMEOUT_MS', DEFAULT_LOCK_TIMEOUT_MS, MOST_LOCK_TIMEOUT_MS);
   const trustedProxies = readProxies(env, file, faults);
   const logLevel = oneOf('LENSGATE_LOG_LEVEL', LOG_LEVELS, 'info');
   const sqliteDriver = oneOf('LENSGATE_SQLITE_DRIVER', ['auto', 'sqlite3', 'node:sqlite'], 'auto');
@@ -281,6 +271,7 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, sm
     catalogUrl: env['LITELLM_MODEL_COST_MAP_URL'] || null,
     catalogRefreshSeconds,
     catalogDailyLimit,
+    wrongKeysPerMinute,
     // Of the store of traces, the file wins.
     retentionDays: file.retentionDays ?? retentionToldDays,
     trustedProxies,

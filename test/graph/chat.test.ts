@@ -158,24 +158,24 @@ describe('generateKey', () => {
   it('shows the key once, beside what is kept of it', async () => {
     house = await openGraph();
     const { data } = await house.call(GenerateKeyDocument, {
-      input: { key: 'sk-of-my-own', alias: 'ci', teamId: 'team-a', models: ['demo'], maxBudgetUsd: '0.10' },
+      input: { key: 'sk-of-my-own-0123456789', alias: 'ci', teamId: 'team-a', models: ['demo'], maxBudgetUsd: '0.10' },
     });
     expect(data).toMatchInlineSnapshot(`
       {
         "generateKey": {
           "__typename": "GeneratedKey",
-          "key": "sk-of-my-own",
+          "key": "sk-of-my-own-0123456789",
           "virtualKey": {
             "alias": "ci",
             "blocked": false,
             "expiresAt": null,
-            "hash": "4a5188c707acf5071589d78c9f1c5a5af781dfc7eda96b01cd95a0f585fd742d",
+            "hash": "b5f35e96ee2116e4c0fcb1657bffcd9a94633a3c67d1d525faf0ba1523b99ed1",
             "maxBudgetUsd": "0.1",
             "metadata": {},
             "models": [
               "demo",
             ],
-            "name": "sk-...-own",
+            "name": "sk-...6789",
             "role": "INTERNAL_USER",
             "teamId": "team-a",
           },

@@ -24,6 +24,7 @@ import { createPatternCompiler } from '../../src/runtime/catalog-pattern.ts';
 import { keySmith, randomIds } from '../../src/runtime/identifiers.ts';
 import { createTraceOutlines } from '../../src/runtime/trace-outlines.ts';
 import { aClient, aFreeTier } from '../support/free-tier.ts';
+import { KEYS_ELSEWHERE } from '../support/keys-elsewhere.ts';
 import { createMemoryTraceStore } from '../support/memory-trace-store.ts';
 import { aTracePacker } from '../support/trace-packer.ts';
 import type { TypedDocumentString } from './generated/graphql.ts';
@@ -209,6 +210,7 @@ export async function openGraph(
           reads.findKeys += 1;
           return [...keys.values()].filter(({ hash }) => hashes.includes(hash));
         },
+        ...KEYS_ELSEWHERE,
       },
       ping: async () => {},
       writable: async () => {},
@@ -311,10 +313,8 @@ export async function openGraph(
       variables: Variables,
       key: string | null = 'sk-admin',
     ): Promise<GraphAnswer<Data>> {
-      const answer = await post(
-        JSON.stringify({ query: document.toString(), variables }),
-        key === null ? {} : { authorization: `Bearer ${key}` },
-      );
+      const headers = key === null ? {} : { authorization: `Bearer ${key}` };
+      const answer = await post(JSON.stringify({ query: document.toString(), variables }), headers);
       return (await answer.json()) as GraphAnswer<Data>;
     },
     addKey: (key: VirtualKey) => platform.stores.keys.add(key),

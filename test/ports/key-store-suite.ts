@@ -1,8 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Conflict } from '../../src/domain/errors.ts';
-import type { KeyStore } from '../../src/domain/keys/virtual-key.ts';
+import { deleted, patched, rotated } from '../../src/domain/keys/key-change.ts';
+import type { KeyFilter, KeyPage, KeyStore, VirtualKey } from '../../src/domain/keys/virtual-key.ts';
 import type { Engine, ScratchDatabase } from './engines.ts';
-import { aKey, picos } from './samples.ts';
+import { aKey, aSpendRow, picos, START_MS } from './samples.ts';
 
 /** What every KeyStore promises. */
 export function keyStoreSuite(engine: Engine): void {
@@ -80,7 +81,9 @@ export function keyStoreSuite(engine: Engine): void {
     it('refuses an alias that is taken, by name', async () => {
       await keys.add(aKey());
       const message = "Key with alias 'first' already exists. Unique key aliases across all keys are required.";
-      await expect(keys.add(aKey({ hash: 'b'.repeat(64) }))).rejects.toThrow(new Conflict(message));
+      await expect(keys.add(aKey({ hash: 'b'.repeat(64) }))).rejects.toThrow(
+        new Conflict(message, { field: 'key_alias' }),
+      );
       expect(await keys.find('b'.repeat(64))).toBeNull();
     });
 
@@ -100,6 +103,181 @@ export function keyStoreSuite(engine: Engine): void {
       expect(settled.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
       const refused = settled.find((result) => result.status === 'rejected');
       expect(refused?.reason).toBeInstanceOf(Conflict);
+    });
+
+    const CHANGE = { now: new Date(START_MS + 1_000), by: 'e'.repeat(64) };
+    const secret = (hash: string) => ({ key: `sk-${hash}`, hash, now: CHANGE.now, createdBy: CHANGE.by });
+
+    it('gives the key before and after a change, and stores it', async () => {
+      await keys.add(aKey());
+      const after = patched(aKey(), { alias: 'renamed', blocked: true, maxBudget: null, teamId: null }, CHANGE);
+      const patch = (key: VirtualKey) => ({ ...key, ...after });
+      expect(await keys.change(aKey().hash, patch)).toEqual({ before: aKey(), after });
+      expect(await keys.find(aKey().hash)).toEqual(after);
+    });
+
+    it('changes nothing of a key that is not there, and nothing where the change throws', async () => {
+      expect(await keys.change('0'.repeat(64), (key) => key)).toBeNull();
+      await keys.add(aKey());
+      const failing = keys.change(aKey().hash, () => {
+        throw new Conflict('no');
+      });
+      await expect(failing).rejects.toThrow(new Conflict('no'));
+      expect(await keys.find(aKey().hash)).toEqual(aKey());
+    });
+
+    it('keeps every one of many changes at once, of several processes', async () => {
+      await keys.add(aKey({ metadata: {} }));
+      const other = (await scratch.open()).keys;
+      const add = (store: KeyStore, name: string) =>
+        store.change(aKey().hash, (key) => patched(key, { metadata: { ...key.metadata, [name]: true } }, CHANGE));
+      await Promise.all([add(keys, 'a'), add(other, 'b'), add(keys, 'c'), add(other, 'd')]);
+      expect((await keys.find(aKey().hash))?.metadata).toEqual({ a: true, b: true, c: true, d: true });
+    });
+
+    it('refuses to rename a key to an alias that is taken', async () => {
+      await keys.add(aKey());
+      const second = aKey({ hash: 'b'.repeat(64), alias: 'second' });
+      await keys.add(second);
+      const message = "Key with alias 'first' already exists. Unique key aliases across all keys are required.";
+      const renamed = keys.change(second.hash, (key) => patched(key, { alias: 'first' }, CHANGE));
+      await expect(renamed).rejects.toThrow(new Conflict(message, { field: 'key_alias' }));
+      expect(await keys.find(second.hash)).toEqual(second);
+    });
+
+    it('opens no deleted key, keeps its row, frees its alias, and never issues its secret again', async () => {
+      await keys.add(aKey());
+      const after = deleted(aKey(), CHANGE);
+      expect(await keys.change(aKey().hash, (key) => deleted(key, CHANGE))).toEqual({ before: aKey(), after });
+      expect(await keys.find(aKey().hash)).toBeNull();
+      expect(await keys.findBySecrets([aKey().hash])).toEqual(new Map());
+      expect(await keys.findMany([aKey().hash])).toEqual([after]);
+      expect(await keys.findAliases(['first'])).toEqual([]);
+      expect(await keys.change(aKey().hash, (key) => key)).toBeNull();
+      await expect(keys.add(aKey({ alias: null }))).rejects.toThrow(new Conflict('This key already exists.'));
+      await keys.add(aKey({ hash: 'b'.repeat(64) }));
+      expect((await keys.findAliases(['first', 'x'])).map(({ hash }) => hash)).toEqual(['b'.repeat(64)]);
+    });
+
+    it('opens a rotated key by its new secret, by the old one while it has a grace period, and never by another', async () => {
+      await keys.add(aKey());
+      const [next, last] = ['b'.repeat(64), 'c'.repeat(64)];
+      const graced = await keys.change(aKey().hash, (key) => rotated(key, secret(next), '1h'));
+      const row = { ...rotated(aKey(), secret(next), '1h') };
+      expect(graced?.after).toEqual(row);
+      expect(await keys.findBySecrets([aKey().hash, next, last])).toEqual(
+        new Map([
+          [aKey().hash, row],
+          [next, row],
+        ]),
+      );
+      await keys.change(aKey().hash, (key) => rotated(key, secret(last), null));
+      expect((await keys.find(last))?.hash).toBe(aKey().hash);
+      for (const old of [aKey().hash, next]) {
+        expect(await keys.find(old)).toBeNull();
+        const again = keys.add(aKey({ hash: old, secretHash: old, alias: null }));
+        await expect(again).rejects.toThrow(new Conflict('This key already exists.'));
+        const back = keys.change(aKey().hash, (key) => rotated(key, secret(old), null));
+        await expect(back).rejects.toThrow(new Conflict('This key already exists.'));
+      }
+    });
+
+    it('refuses a rotation to the secret of another key', async () => {
+      await keys.add(aKey());
+      const other = aKey({ hash: 'b'.repeat(64), alias: 'second' });
+      await keys.add(other);
+      const taken = keys.change(aKey().hash, (key) => rotated(key, secret(other.hash), null));
+      await expect(taken).rejects.toThrow(new Conflict('This key already exists.'));
+      expect(await keys.find(aKey().hash)).toEqual(aKey());
+    });
+
+    describe('lists', () => {
+      const NOW = new Date(START_MS + 10_000);
+      const ANY: KeyFilter = {
+        hash: null,
+        alias: null,
+        teamId: null,
+        userId: null,
+        blocked: null,
+        status: null,
+        visibleTo: null,
+      };
+      const PAGE: KeyPage = { filter: ANY, now: NOW, sort: 'created_at', descending: true, limit: 10, from: 0 };
+      const key = (letter: string, second: number, fields: Partial<VirtualKey> = {}): VirtualKey =>
+        aKey({
+          hash: letter.repeat(64),
+          alias: letter,
+          createdAt: new Date(START_MS + second * 1_000),
+          updatedAt: new Date(START_MS + second * 1_000),
+          expiresAt: null,
+          ...fields,
+        });
+      const ROWS = [
+        key('a', 1, { teamId: 't', userId: 'u', maxBudget: picos(9n) }),
+        key('b', 2, { teamId: 't', blocked: true, maxBudget: picos(10n) }),
+        key('c', 2, { teamId: null, userId: 'u', expiresAt: NOW, maxBudget: null }),
+        key('d', 3, { teamId: null, userId: null, alias: null }),
+        key('e', 4, { teamId: 't', deletedAt: NOW, deletedBy: 'x' }),
+      ];
+      const letters = (rows: readonly VirtualKey[]): string => rows.map(({ hash }) => hash.charAt(0)).join('');
+      const listed = async (filter: Partial<KeyFilter>, page: Partial<KeyPage> = {}) => {
+        const wanted = { ...ANY, ...filter };
+        const rows = await keys.list({ ...PAGE, ...page, filter: wanted });
+        return [letters(rows), await keys.count(wanted, NOW)];
+      };
+      const store = () => Promise.all(ROWS.map((row) => keys.add(row)));
+
+      it.each<[string, Partial<KeyFilter>, string]>([
+        ['all that are not deleted, newest first', {}, 'dcba'],
+        ['of a team', { teamId: 't' }, 'ba'],
+        ['of a user', { userId: 'u' }, 'ca'],
+        ['by hash', { hash: 'b'.repeat(64) }, 'b'],
+        ['by alias', { alias: 'c' }, 'c'],
+        ['blocked', { blocked: true }, 'b'],
+        ['not blocked', { blocked: false }, 'dca'],
+        ['active', { status: 'active' }, 'da'],
+        ['revoked', { status: 'revoked' }, 'b'],
+        ['expired', { status: 'expired' }, 'c'],
+        ['deleted', { status: 'deleted' }, 'e'],
+        ['several conditions', { teamId: 't', blocked: false }, 'a'],
+        ['visible to a key without a user', { visibleTo: { hash: 'd'.repeat(64), userId: null } }, 'd'],
+        ['visible to a key of a user', { visibleTo: { hash: 'a'.repeat(64), userId: 'u' } }, 'ca'],
+        ['what a key may not see', { teamId: 't', visibleTo: { hash: 'd'.repeat(64), userId: null } }, ''],
+      ])('%s', async (_what, filter, expected) => {
+        await store();
+        expect(await listed(filter)).toEqual([expected, expected.length]);
+      });
+
+      it('page by offset and by row, both ways', async () => {
+        await store();
+        expect(await listed({}, { limit: 2 })).toEqual(['dc', 4]);
+        expect(await listed({}, { limit: 2, from: 2 })).toEqual(['ba', 4]);
+        expect(await listed({}, { from: Number.MAX_SAFE_INTEGER })).toEqual(['', 4]);
+        const [, , third] = ROWS;
+        expect(await listed({}, { from: third as VirtualKey })).toEqual(['ba', 4]);
+        expect(await listed({}, { from: third as VirtualKey, descending: false })).toEqual(['d', 4]);
+      });
+
+      it.each([
+        ['created_at', 'abcd'],
+        ['updated_at', 'abcd'],
+        ['token', 'abcd'],
+        ['key_alias', 'dabc'],
+        ['max_budget', 'cabd'],
+        ['spend', 'acdb'],
+      ] as const)('by %s', async (sort, expected) => {
+        await store();
+        const { spend } = await scratch.open();
+        await spend.append([aSpendRow({ id: '1', keyHash: 'b'.repeat(64), cost: picos(10n) })]);
+        await spend.append([aSpendRow({ id: '2', keyHash: 'd'.repeat(64), cost: picos(9n) })]);
+        expect(await listed({}, { sort, descending: false })).toEqual([expected, 4]);
+        expect(await spend.totalsOf(['b', 'd', 'a'].map((letter) => letter.repeat(64)))).toEqual(
+          new Map([
+            ['b'.repeat(64), 10n],
+            ['d'.repeat(64), 9n],
+          ]),
+        );
+      });
     });
 
     it('serves many callers at once', async () => {

@@ -107,6 +107,8 @@ export const A_CALL: CallRecord = {
 export function aKey(fields: Partial<VirtualKey> = {}): VirtualKey {
   return {
     hash: 'a'.repeat(64),
+    secretHash: fields.hash ?? 'a'.repeat(64),
+    previousSecret: null,
     name: 'sk-...abcd',
     alias: 'first',
     role: 'internal_user',
@@ -117,8 +119,14 @@ export function aKey(fields: Partial<VirtualKey> = {}): VirtualKey {
     metadata: { purpose: 'tests' },
     blocked: false,
     expiresAt: new Date(START_MS + 60_000),
+    rotations: 0,
+    rotatedAt: null,
     createdAt: new Date(START_MS),
     createdBy: 'f'.repeat(64),
+    updatedAt: new Date(START_MS),
+    updatedBy: 'f'.repeat(64),
+    deletedAt: null,
+    deletedBy: null,
     ...fields,
   };
 }

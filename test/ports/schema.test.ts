@@ -51,6 +51,7 @@ for (const engine of ENGINES)
         'payment_event',
         'payment_object',
         'response',
+        'retired_secret',
         'schema_migration',
         'sheet_trace',
         'span',

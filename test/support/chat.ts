@@ -48,6 +48,8 @@ export function aDeployment(differing: Partial<Deployment> = {}): Deployment {
 export function aKey(differing: Partial<VirtualKey> = {}): VirtualKey {
   return {
     hash: 'a'.repeat(64),
+    secretHash: differing.hash ?? 'a'.repeat(64),
+    previousSecret: null,
     name: 'sk-...1234',
     alias: null,
     role: 'internal_user',
@@ -58,8 +60,14 @@ export function aKey(differing: Partial<VirtualKey> = {}): VirtualKey {
     metadata: {},
     blocked: false,
     expiresAt: null,
+    rotations: 0,
+    rotatedAt: null,
     createdAt: new Date('2026-01-01T00:00:00Z'),
     createdBy: 'admin',
+    updatedAt: new Date('2026-01-01T00:00:00Z'),
+    updatedBy: 'admin',
+    deletedAt: null,
+    deletedBy: null,
     ...differing,
   };
 }

@@ -2,9 +2,10 @@ import type { Role } from '../role.ts';
 import { InvalidInput } from '../errors.ts';
 import type { Usd } from '../money.ts';
 import { idOrNull } from '../optional-id.ts';
+import { keyName } from './own-key.ts';
 import type { VirtualKey } from './virtual-key.ts';
 
-/** What somebody asks a new key to be; null leaves a thing out. */
+/** What a new key is to be; null leaves a thing out. */
 export interface KeyDraft {
   /** The caller's own value for the key; null has one made. */
   readonly key: string | null;
@@ -20,9 +21,13 @@ export interface KeyDraft {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** Longest key a caller may choose, in characters. */
-const KEY_LENGTH = 256;
-const OWN_KEY = /^sk-[\x21-\x7e]+$/;
+/** A secret and its hash, when it was issued, and the hash of the key that asked for it. */
+export interface IssuedSecret {
+  readonly key: string;
+  readonly hash: string;
+  readonly now: Date;
+  readonly createdBy: string;
+}
 
 const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const DURATION = /^(\d{1,9})([smhd])$/;
@@ -31,15 +36,14 @@ const END_OF_TIME_MS = 8_640_000_000_000_000;
 
 const isUnit = (text: string | undefined): text is keyof typeof UNIT_MS => text !== undefined && text in UNIT_MS;
 
-/** When a key made now ends. Throws InvalidInput for a duration that cannot be read. */
-function expiryOf(duration: string | null, now: Date): Date | null {
-  if (duration === null) return null;
+/** The instant a duration from now ends. Throws InvalidInput, naming the field, for a duration that cannot be read. */
+export function instantAfter(duration: string, now: Date, field: 'duration' | 'grace_period'): Date {
   const [, count, unit] = DURATION.exec(duration) ?? [];
   const endMs = isUnit(unit) ? now.getTime() + Number(count) * UNIT_MS[unit] : Number.NaN;
   if (endMs <= END_OF_TIME_MS) return new Date(endMs);
   throw new InvalidInput('The duration cannot be read.', [
     {
-      path: ['body', 'duration'],
+      path: ['body', field],
       rule: 'value_error',
       message: 'Value error, write a duration as 30s, 30m, 30h or 30d',
       input: duration,
@@ -47,16 +51,12 @@ function expiryOf(duration: string | null, now: Date): Date | null {
   ]);
 }
 
-/** Refuses a value that cannot be a key. */
-export function assertOwnKey(key: string): void {
-  if (OWN_KEY.test(key) && key.length <= KEY_LENGTH) return;
-  throw new InvalidInput(
-    `Invalid key format. A key begins with 'sk-', followed by at most ${KEY_LENGTH - 3} letters, digits or signs.`,
-  );
-}
-
 /** Names are kept and compared as text, and no database keeps a NUL in text. */
-function assertNames(draft: KeyDraft): void {
+export function assertNames(draft: {
+  readonly alias?: string | null;
+  readonly userId?: string | null;
+  readonly teamId?: string | null;
+}): void {
   const named = { key_alias: draft.alias, user_id: draft.userId, team_id: draft.teamId };
   for (const [field, value] of Object.entries(named)) {
     if (!value?.includes('\0')) continue;
@@ -66,14 +66,13 @@ function assertNames(draft: KeyDraft): void {
 }
 
 /** The row of a new key. A blank alias, team or user is none. */
-export function newKey(
-  draft: KeyDraft,
-  about: { readonly key: string; readonly hash: string; readonly now: Date; readonly createdBy: string },
-): VirtualKey {
+export function newKey(draft: KeyDraft, { key, hash, now, createdBy }: IssuedSecret): VirtualKey {
   assertNames(draft);
   return {
-    hash: about.hash,
-    name: `sk-...${about.key.slice(-4)}`,
+    hash,
+    secretHash: hash,
+    previousSecret: null,
+    name: keyName(key),
     alias: idOrNull(draft.alias),
     role: draft.role ?? 'internal_user',
     teamId: idOrNull(draft.teamId),
@@ -82,8 +81,14 @@ export function newKey(
     maxBudget: draft.maxBudget,
     metadata: draft.metadata,
     blocked: false,
-    expiresAt: expiryOf(draft.duration, about.now),
-    createdAt: about.now,
-    createdBy: about.createdBy,
+    expiresAt: draft.duration === null ? null : instantAfter(draft.duration, now, 'duration'),
+    rotations: 0,
+    rotatedAt: null,
+    createdAt: now,
+    createdBy,
+    updatedAt: now,
+    updatedBy: createdBy,
+    deletedAt: null,
+    deletedBy: null,
   };
 }

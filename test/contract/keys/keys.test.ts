@@ -45,6 +45,8 @@ const ROW = {
   user_role: 'internal_user',
   metadata: { a: [1] },
   blocked: false,
+  rotation_count: 0,
+  last_rotation_at: null,
   created_at: expect.stringMatching(TIME),
   updated_at: expect.stringMatching(TIME),
   created_by: expect.stringMatching(HASH),
@@ -71,12 +73,12 @@ describe('keys.generate', () => {
     });
     expect(await info('', key)).toEqual({
       status: 200,
-      body: { key: sha256(key), info: { ...ROW, key_name: `sk-...${key.slice(-4)}` } },
+      body: { key: sha256(key), info: { ...ROW, key_name: `sk-...${key.slice(-4)}`, status: 'active' } },
     });
   });
 
   it('keys.generate 200: a value and a role of ones own, and the key works at once', async () => {
-    const key = 'sk-my-very-own-key';
+    const key = 'sk-my-very-own-key-0123456789';
     // Refused before it exists, and remembered as unknown.
     expect((await info('', key)).status).toBe(401);
     const { body } = await generate({ key, user_role: 'proxy_admin', duration: '30d' });
@@ -111,11 +113,47 @@ describe('keys.generate', () => {
     },
   );
 
+  it.each(['sk-1', 'sk-0123456789abcdef', `sk-${'a'.repeat(30)}`, `sk-${'abcdefg'.repeat(5)}`])(
+    'keys.generate 400: %j is too easy to guess, and is not repeated',
+    async (key) => {
+      expect(await generate({ key })).toEqual({
+        status: 400,
+        body: {
+          error: {
+            message:
+              "The key is too easy to guess. A key of your own has at least 20 characters, and at least 8 different ones after 'sk-'.",
+            type: 'invalid_request_error',
+            param: null,
+            code: '400',
+          },
+        },
+      });
+    },
+  );
+
+  it.each(['sk-0123456789abcdefg', 'sk-abcdefghabcdefghab', 'sk-own-key-0123456789abcdef'])(
+    'keys.generate 200: %j is strong enough, and its name shows its last four characters',
+    async (key) => {
+      const { status, body } = await generate({ key });
+      expect([status, body['key'], body['key_name']]).toEqual([200, key, `sk-...${key.slice(-4)}`]);
+    },
+  );
+
   it('keys.generate 400: a key or an alias that is taken', async () => {
     const key = await newKey({ key_alias: 'taken' });
-    expect((await generate({ key })).status).toBe(400);
-    expect((await generate({ key_alias: 'taken' })).status).toBe(400);
-    expect((await generate({ key: app.adminKey })).status).toBe(400);
+    const taken = (message: string, error: object) => ({
+      status: 400,
+      body: { error: { message, code: '400', ...error } },
+    });
+    const plain = { type: 'invalid_request_error', param: null };
+    expect(await generate({ key })).toEqual(taken('This key already exists.', plain));
+    expect(await generate({ key_alias: 'taken' })).toEqual(
+      taken("Key with alias 'taken' already exists. Unique key aliases across all keys are required.", {
+        type: 'bad_request_error',
+        param: 'key_alias',
+      }),
+    );
+    expect(await generate({ key: app.adminKey })).toEqual(taken('This key is taken.', plain));
   });
 
   it('keys.generate 401: a key nobody knows', async () => {
@@ -236,7 +274,7 @@ describe('keys.info', () => {
     async (named) => {
       expect(await info(`?key=${named}`)).toEqual({
         status: 404,
-        body: { error: { message: 'Key not found in database', type: 'not_found_error', param: null, code: '404' } },
+        body: { error: { message: 'Key not found in database', type: 'not_found_error', param: 'key', code: '404' } },
       });
     },
   );

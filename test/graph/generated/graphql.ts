@@ -342,7 +342,7 @@ export type GenerateKeyInput = {
   alias?: string | null | undefined;
   /** How long it holds: `30s`, `30m`, `30h` or `30d`; for ever when absent. */
   duration?: string | null | undefined;
-  /** Your own value for it, beginning `sk-`; a fresh one is made when absent. */
+  /** Your own value for it: `sk-`, 20 characters or more, 8 different ones after `sk-`. A fresh one is made when absent. */
   key?: string | null | undefined;
   /** What it may spend; unlimited when absent. */
   maxBudgetUsd?: string | null | undefined;

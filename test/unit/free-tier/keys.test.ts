@@ -11,6 +11,7 @@ import { createKeyRing } from '../../../src/gateway/create-key-ring.ts';
 import { gatewayPaidKeys } from '../../../src/gateway/gateway-paid-keys.ts';
 import { keySmith } from '../../../src/runtime/identifiers.ts';
 import { aClient, aFreeTier } from '../../support/free-tier.ts';
+import { NO_LIMITS } from '../../support/no-limits.ts';
 import { aKey } from '../../ports/samples.ts';
 
 const NOW = new Date('2026-11-21T12:00:00.000Z');
@@ -25,8 +26,7 @@ function someKeys(...rows: readonly VirtualKey[]) {
   const store = {
     lookUps: 0,
     away: false,
-    add: async () => {},
-    findMany: async () => [],
+    findBySecrets: async () => new Map(),
     async find(hash: string) {
       store.lookUps += 1;
       if (store.away) throw new Error('cut');
@@ -34,7 +34,7 @@ function someKeys(...rows: readonly VirtualKey[]) {
     },
   };
   const clock = aClock();
-  const keyRing = createKeyRing({ masterKey: new Secret('sk-the-admin'), store, smith: keySmith, clock });
+  const keyRing = createKeyRing({ masterKey: new Secret('sk-the-admin'), store, smith: keySmith, clock, ...NO_LIMITS });
   return { store, clock, paidKeys: gatewayPaidKeys(keyRing) };
 }
 

@@ -13,7 +13,7 @@ const draft: KeyDraft = {
   duration: null,
   metadata: {},
 };
-const about = { key: 'sk-abcdef', hash: 'h', now: new Date('2026-01-01T00:00:00Z'), createdBy: 'admin' };
+const about = { key: 'sk-0123456789abcdefg', hash: 'h', now: new Date('2026-01-01T00:00:00Z'), createdBy: 'admin' };
 
 const refusal = (differing: Partial<KeyDraft>): unknown => {
   try {
@@ -28,7 +28,9 @@ describe('a key draft', () => {
   it('becomes the row of an unlimited internal user where it says nothing', () => {
     expect(newKey(draft, about)).toEqual({
       hash: 'h',
-      name: 'sk-...cdef',
+      secretHash: 'h',
+      previousSecret: null,
+      name: 'sk-...defg',
       alias: null,
       role: 'internal_user',
       teamId: null,
@@ -38,9 +40,20 @@ describe('a key draft', () => {
       metadata: {},
       blocked: false,
       expiresAt: null,
+      rotations: 0,
+      rotatedAt: null,
       createdAt: about.now,
       createdBy: 'admin',
+      updatedAt: about.now,
+      updatedBy: 'admin',
+      deletedAt: null,
+      deletedBy: null,
     });
+  });
+
+  it.each(['', ' ', '\t'])('has no alias, user or team where these are %j', (blank) => {
+    const named = { alias: blank, userId: blank, teamId: blank };
+    expect(newKey({ ...draft, ...named }, about)).toEqual(newKey(draft, about));
   });
 
   it.each([

@@ -1,49 +1,18 @@
-import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { Clock } from '../../../src/domain/clock.ts';
-import { Unauthenticated, Unavailable } from '../../../src/domain/errors.ts';
-import type { VirtualKey } from '../../../src/domain/keys/virtual-key.ts';
-import { Secret } from '../../../src/domain/secret.ts';
-import { createKeyRing } from '../../../src/gateway/create-key-ring.ts';
+import { Unauthenticated } from '../../../src/domain/errors.ts';
 import { aKey } from '../../support/chat.ts';
-
-const sha256 = (key: string): string => createHash('sha256').update(key).digest('hex');
-const KEY = 'sk-a-key-of-ours-1234';
-const MASTER = 'sk-master-key-of-the-house';
-
-/** A ring over a store and a clock the test holds. */
-function aRing(rows: readonly VirtualKey[] = [aKey({ hash: sha256(KEY) })]) {
-  const stored = new Map(rows.map((row) => [row.hash, row]));
-  const state = { finds: 0, nowMs: 0, away: false };
-  const clock: Clock = {
-    now: () => new Date(Date.UTC(2026, 0, 1) + state.nowMs),
-    monotonicMs: () => state.nowMs,
-  };
-  const ring = createKeyRing({
-    masterKey: new Secret(MASTER),
-    store: {
-      add: () => Promise.resolve(),
-      findMany: () => Promise.resolve([]),
-      async find(hash) {
-        state.finds += 1;
-        if (state.away) throw new Error('the store is away');
-        return stored.get(hash) ?? null;
-      },
-    },
-    smith: { token: () => 'token', make: () => KEY, hash: sha256 },
-    clock,
-  });
-  return { ring, state, stored };
-}
-
-/** What identifying a key gives, or the failure it throws, now or later. */
-async function identified(ring: ReturnType<typeof aRing>['ring'], key: string) {
-  try {
-    return await ring.identify(key);
-  } catch (error) {
-    return error;
-  }
-}
+import {
+  aRing,
+  BLOCKED,
+  FRESH_MS,
+  HASH,
+  identified,
+  KEY,
+  MASTER,
+  sha256,
+  STALE_MS,
+  UNKNOWN,
+} from '../../support/key-ring.ts';
 
 describe('the key ring', () => {
   it('knows the admin key without asking anybody', () => {
@@ -58,72 +27,45 @@ describe('the key ring', () => {
     expect(state.finds).toBe(0);
   });
 
-  it('asks the store once for a key, whoever asks at the same time, and then answers at once', async () => {
-    const { ring, state, stored } = aRing([aKey({ hash: sha256(KEY), teamId: 't', userId: 'u' })]);
+  it('reads a key once, however many callers wait for it, and then answers at once', async () => {
+    const { ring, state, stored } = aRing([aKey({ hash: HASH, teamId: 't', userId: 'u' })]);
     const callers = await Promise.all([ring.identify(KEY), ring.identify(KEY)]);
-    const caller = {
-      role: 'internal_user',
-      keyHash: sha256(KEY),
-      key: stored.get(sha256(KEY)),
-      teamId: 't',
-      userId: 'u',
-    };
+    const caller = { role: 'internal_user', keyHash: HASH, key: stored.get(HASH), teamId: 't', userId: 'u' };
     expect(callers).toEqual([caller, caller]);
     expect(ring.identify(KEY)).toEqual(caller);
     expect(state.finds).toBe(1);
   });
 
-  it('notices within a minute or so that a key was blocked elsewhere', async () => {
-    const { ring, state, stored } = aRing();
-    await ring.identify(KEY);
-    stored.set(sha256(KEY), aKey({ hash: sha256(KEY), blocked: true }));
-    state.nowMs = 60_001;
-    // Believed while it is asked again, so that nobody waits.
-    expect(ring.identify(KEY)).toMatchObject({ keyHash: sha256(KEY) });
-    await expect
-      .poll(() => identified(ring, KEY))
-      .toEqual(new Unauthenticated("Key is blocked. Update via `/key/unblock` if you're an admin.", 'blocked'));
-  });
-
-  it('believes a key it knows while the store is away, and says so for one it does not', async () => {
-    const { ring, state } = aRing();
-    await ring.identify(KEY);
-    state.away = true;
-    state.nowMs = 600_000;
-    expect(ring.identify(KEY)).toMatchObject({ keyHash: sha256(KEY) });
-    expect(await identified(ring, 'sk-never-seen-before')).toBeInstanceOf(Unavailable);
-  });
-
   it('refuses a key past its time from memory', async () => {
-    const { ring, state } = aRing([aKey({ hash: sha256(KEY), expiresAt: new Date('2026-01-01T00:00:10Z') })]);
+    const { ring, state } = aRing([aKey({ hash: HASH, expiresAt: new Date('2026-01-01T00:00:03Z') })]);
     await ring.identify(KEY);
-    state.nowMs = 10_000;
+    state.nowMs = 3_000;
     expect(await identified(ring, KEY)).toEqual(
-      new Unauthenticated('Expired Key. Key Expiry time 2026-01-01T00:00:10.000Z', 'expired'),
+      new Unauthenticated('Expired Key. Key Expiry time 2026-01-01T00:00:03.000Z', 'expired'),
     );
     expect(state.finds).toBe(1);
   });
 
-  it('refuses an unknown key without showing it, and asks the store again only after a while', async () => {
+  it('refuses an unknown key without showing it, and reads the store again only after a while', async () => {
     const { ring, state, stored } = aRing([]);
-    const refused = new Unauthenticated(
-      `Invalid proxy server token passed. Received API Key = sk-...1234, Key Hash (Token) =${sha256(KEY)}. Unable to find token in cache or \`LiteLLM_VerificationTokenTable\``,
-      'unknown',
-    );
-    expect(await identified(ring, KEY)).toEqual(refused);
-    expect(await identified(ring, KEY)).toEqual(refused);
+    expect(await identified(ring, KEY)).toEqual(UNKNOWN);
+    expect(await identified(ring, KEY)).toEqual(UNKNOWN);
     expect(state.finds).toBe(1);
-    stored.set(sha256(KEY), aKey({ hash: sha256(KEY) }));
+    stored.set(HASH, aKey({ hash: HASH }));
     state.nowMs = 5_001;
-    expect(await identified(ring, KEY)).toMatchObject({ keyHash: sha256(KEY) });
+    expect(await identified(ring, KEY)).toMatchObject({ keyHash: HASH });
   });
 
-  it('reads a forgotten key afresh', async () => {
-    const { ring, stored } = aRing([]);
-    await identified(ring, KEY);
-    stored.set(sha256(KEY), aKey({ hash: sha256(KEY) }));
-    ring.forget(sha256(KEY));
-    expect(await identified(ring, KEY)).toMatchObject({ keyHash: sha256(KEY) });
+  it.each([
+    ['sk-', 'sk-...'],
+    ['sk-1', 'sk-...1'],
+    ['sk-12345678', 'sk-...78'],
+    ['sk-1234567890123', 'sk-...0123'],
+  ])('names %s in a refusal by a quarter of it at most: %s', async (key, name) => {
+    const { ring } = aRing([]);
+    expect(await identified(ring, key)).toMatchObject({
+      message: expect.stringContaining(`Received API Key = ${name}, `),
+    });
   });
 
   it.each(['', 'nonsense', 'Bearer sk-x', `sk-${'x'.repeat(600)}`])('asks nobody about %j', async (key) => {
@@ -143,40 +85,156 @@ describe('the key ring', () => {
   });
 });
 
-describe('who a caller is by now', () => {
-  const later = 61_000;
+describe('a key that was changed in this process', () => {
+  it('is read afresh by the next call, and its watchers hear of it', async () => {
+    const { ring, stored, changes } = aRing([]);
+    await identified(ring, KEY);
+    stored.set(HASH, aKey({ hash: HASH }));
+    ring.forget(aKey({ hash: HASH }));
+    expect(await identified(ring, KEY)).toMatchObject({ keyHash: HASH });
+    stored.set(HASH, aKey({ hash: HASH, blocked: true }));
+    ring.forget(aKey({ hash: HASH }), aKey({ hash: HASH, blocked: true }));
+    expect(await identified(ring, KEY)).toEqual(BLOCKED);
+    expect(changes).toEqual([HASH, HASH]);
+  });
 
+  it('is not remembered by a read that began before', async () => {
+    const { ring, stored, held } = aRing();
+    held.reads = [];
+    const early = ring.identify(KEY);
+    await expect.poll(() => held.reads?.length).toBe(1);
+    stored.set(HASH, aKey({ hash: HASH, blocked: true }));
+    ring.forget(aKey({ hash: HASH }));
+    held.reads.forEach((resolve) => resolve());
+    held.reads = null;
+    expect(await early).toMatchObject({ keyHash: HASH });
+    expect(await identified(ring, KEY)).toEqual(BLOCKED);
+  });
+
+  it('is not remembered by a refresh that began before', async () => {
+    const { ring, stored, held } = aRing();
+    await ring.identify(KEY);
+    held.reads = [];
+    const refreshed = ring.refresh();
+    await expect.poll(() => held.reads?.length).toBe(1);
+    stored.set(HASH, aKey({ hash: HASH, blocked: true }));
+    ring.forget(aKey({ hash: HASH }));
+    held.reads.forEach((resolve) => resolve());
+    held.reads = null;
+    await refreshed;
+    expect(await identified(ring, KEY)).toEqual(BLOCKED);
+  });
+
+  it('opens with its old secret until the grace period is over, with the new one from now on', async () => {
+    const [next, until] = [sha256('sk-the-next-secret'), new Date(Date.UTC(2026, 0, 1) + 2_000)];
+    const row = aKey({ hash: HASH, secretHash: next, previousSecret: { hash: HASH, until } });
+    const { ring, state, stored } = aRing([row]);
+    stored.set(HASH, row);
+    expect(await identified(ring, KEY)).toMatchObject({ keyHash: HASH });
+    expect(await identified(ring, 'sk-the-next-secret')).toMatchObject({ keyHash: HASH });
+    state.nowMs = 2_000;
+    expect(await identified(ring, KEY)).toMatchObject({ fault: 'unknown' });
+    expect(await identified(ring, 'sk-the-next-secret')).toMatchObject({ keyHash: HASH });
+  });
+});
+
+describe('a key that was changed elsewhere', () => {
+  it('is used up to 4 seconds without a read, and read before it is used after that', async () => {
+    const { ring, state, stored } = aRing();
+    await ring.identify(KEY);
+    stored.set(HASH, aKey({ hash: HASH, blocked: true }));
+    state.nowMs = FRESH_MS;
+    expect(ring.identify(KEY)).toMatchObject({ keyHash: HASH });
+    state.nowMs = STALE_MS;
+    expect(await identified(ring, KEY)).toEqual(BLOCKED);
+    expect(state.finds).toBe(2);
+  });
+
+  it('gets no further answer when it was idle, however long', async () => {
+    const { ring, state, stored } = aRing();
+    await ring.identify(KEY);
+    stored.delete(HASH);
+    state.nowMs = 86_400_000;
+    expect(await identified(ring, KEY)).toEqual(UNKNOWN);
+  });
+
+  it('is noticed by the refresh of keys in use, which reads them in one statement', async () => {
+    const OTHER = 'sk-another-key-of-ours-5678';
+    const rows = [aKey({ hash: HASH }), aKey({ hash: sha256(OTHER) })];
+    const { ring, state, stored, changes } = aRing(rows);
+    await Promise.all([ring.identify(KEY), ring.identify(OTHER)]);
+    stored.set(HASH, aKey({ hash: HASH, blocked: true }));
+    state.nowMs = 1_500;
+    await ring.refresh();
+    expect([state.batches.map((batch) => batch.length), changes]).toEqual([[2], [HASH]]);
+    expect(await identified(ring, KEY)).toEqual(BLOCKED);
+    // Read at 1.5 s: usable until 5.5 s.
+    state.nowMs = 1_500 + FRESH_MS;
+    expect(ring.identify(OTHER)).toMatchObject({ keyHash: sha256(OTHER) });
+    expect(state.finds).toBe(2);
+  });
+
+  it('costs no read while it is not in use', async () => {
+    const { ring, state } = aRing();
+    await ring.identify(KEY);
+    await ring.refresh();
+    await ring.refresh();
+    await ring.refresh();
+    expect(state.batches).toEqual([[HASH]]);
+  });
+
+  it.each([
+    ['another role', { role: 'proxy_admin' }],
+    ['another team', { teamId: 't' }],
+    ['an expiry', { expiresAt: new Date(0) }],
+  ] as const)('is told to its watchers: %s', async (_what, differing) => {
+    const { ring, stored, changes } = aRing();
+    await ring.identify(KEY);
+    await ring.refresh();
+    expect(changes).toEqual([]);
+    await ring.identify(KEY);
+    stored.set(HASH, aKey({ hash: HASH, ...differing }));
+    await ring.refresh();
+    expect(changes).toEqual([HASH]);
+  });
+
+  it('is told to its watchers when it is deleted, and refused', async () => {
+    const { ring, stored, changes } = aRing();
+    await ring.identify(KEY);
+    stored.delete(HASH);
+    await ring.refresh();
+    expect(changes).toEqual([HASH]);
+    expect(await identified(ring, KEY)).toEqual(UNKNOWN);
+  });
+});
+
+describe('what a caller is by now', () => {
   it('is the admin for the admin key, without asking anybody', async () => {
     const { ring, state } = aRing();
     const master = await ring.identify(MASTER);
     expect([ring.current(master), state.finds]).toEqual([master, 0]);
   });
 
-  it('is what the store says of the key, once memory has asked it again', async () => {
-    const hash = sha256(KEY);
-    const { ring, state, stored } = aRing([aKey({ hash })]);
+  it('is what the store says of the key', async () => {
+    const { ring, state, stored } = aRing();
     const caller = await ring.identify(KEY);
     expect(ring.current(caller)).toEqual(caller);
-    stored.set(hash, aKey({ hash, teamId: 'new' }));
-    ring.forget(hash);
+    stored.set(HASH, aKey({ hash: HASH, teamId: 'new' }));
+    ring.forget(aKey({ hash: HASH }));
     expect(await ring.current(caller)).toMatchObject({ teamId: 'new' });
-    stored.set(hash, aKey({ hash, blocked: true }));
-    state.nowMs += later;
-    // Believed once more while it is asked after.
-    expect(ring.current(caller)).toMatchObject({ teamId: 'new' });
-    await Promise.resolve();
-    await Promise.resolve();
-    expect(() => ring.current(caller)).toThrow(Unauthenticated);
+    stored.set(HASH, aKey({ hash: HASH, blocked: true }));
+    state.nowMs += STALE_MS;
+    await expect(async () => ring.current(caller)).rejects.toThrow(BLOCKED);
   });
 
-  it('is nobody when the key has expired or is gone', async () => {
-    const hash = sha256(KEY);
-    const { ring, state, stored } = aRing([aKey({ hash, expiresAt: new Date(Date.UTC(2026, 0, 1) + 5_000) })]);
+  it('is refused when the key has expired or is gone', async () => {
+    const expiresAt = new Date(Date.UTC(2026, 0, 1) + 3_000);
+    const { ring, state, stored } = aRing([aKey({ hash: HASH, expiresAt })]);
     const caller = await ring.identify(KEY);
-    state.nowMs += 5_000;
+    state.nowMs += 3_000;
     expect(() => ring.current(caller)).toThrow('Expired Key.');
-    stored.delete(hash);
-    ring.forget(hash);
+    stored.delete(HASH);
+    ring.forget(aKey({ hash: HASH }));
     await expect(async () => ring.current(caller)).rejects.toThrow(Unauthenticated);
   });
 });

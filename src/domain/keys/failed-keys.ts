@@ -1,0 +1,77 @@
+import type { Clock } from '../clock.ts';
+import { LimitExceeded } from '../errors.ts';
+
+/** The connection a request came on. */
+export interface Peer {
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly socket: { readonly remoteAddress?: string | undefined };
+}
+
+/** Limits how many wrong keys a client network may send. Only keys that memory does not know are counted. */
+export interface FailedKeys {
+  /**
+   * To be called for every key that memory does not know. `looksUp` says whether it needs a look-up: over the limit one of
+   * these still passes now and then. Throws LimitExceeded.
+   */
+  admit(peer: Peer, looksUp: boolean): void;
+  /** Counts a key that no store knows. */
+  count(peer: Peer): void;
+}
+
+/** Wrong keys a network may send in a minute when nothing else is set, and the most that can be set. */
+export const DEFAULT_WRONG_KEYS = 60;
+export const MOST_WRONG_KEYS = 1_000_000;
+
+const WINDOW_MS = 60_000;
+/** Over the limit, one look-up per network in this time still runs, so that a valid key behind one address gets in. */
+const PROBE_MS = 1_000;
+/** Networks that are counted at once; the least recently counted is evicted. */
+const MOST_NETWORKS = 10_000;
+
+interface Count {
+  readonly sinceMs: number;
+  failures: number;
+  probedMs: number;
+}
+
+/** Counts per client network in fixed windows of a minute; 0 as the limit counts nothing. Memory is bounded. */
+export function createFailedKeys(options: {
+  /** Wrong keys a network may send in a minute. */
+  readonly perMinute: number;
+  readonly networkOf: (peer: Peer) => string;
+  readonly clock: Clock;
+}): FailedKeys {
+  const { perMinute, networkOf, clock } = options;
+  const counts = new Map<string, Count>();
+
+  function current(network: string, nowMs: number): Count | null {
+    const count = counts.get(network);
+    return count !== undefined && nowMs - count.sinceMs < WINDOW_MS ? count : null;
+  }
+
+  return {
+    admit(peer, looksUp) {
+      if (perMinute === 0) return;
+      const nowMs = clock.monotonicMs();
+      const count = current(networkOf(peer), nowMs);
+      if (count === null || count.failures < perMinute) return;
+      if (looksUp && nowMs - count.probedMs >= PROBE_MS) {
+        count.probedMs = nowMs;
+        return;
+      }
+      const seconds = Math.ceil((count.sinceMs + WINDOW_MS - nowMs) / 1000);
+      throw new LimitExceeded('Too many wrong API keys from your address. Try again later.', 'requests', seconds);
+    },
+    count(peer) {
+      if (perMinute === 0) return;
+      const nowMs = clock.monotonicMs();
+      const network = networkOf(peer);
+      const count = current(network, nowMs) ?? { sinceMs: nowMs, failures: 0, probedMs: nowMs };
+      count.failures += 1;
+      counts.delete(network);
+      counts.set(network, count);
+      const [oldest] = counts.keys();
+      if (counts.size > MOST_NETWORKS && oldest !== undefined) counts.delete(oldest);
+    },
+  };
+}

@@ -1,0 +1,300 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+
+let app: TestApp;
+
+beforeAll(async () => {
+  app = await startApp();
+});
+
+afterAll(() => app.stop());
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const UNKNOWN = 'sk-there-is-no-such-key';
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+async function call(method: string, path: string, body?: unknown, key = app.adminKey) {
+  const response = await app.call(method, path, body, { authorization: `Bearer ${key}` });
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+}
+
+const post = (path: string, body: unknown, key?: string) => call('POST', path, body, key);
+
+async function newKey(draft: object = {}): Promise<string> {
+  const { body } = await post('/key/generate', draft);
+  return String(body['key']);
+}
+
+const statusOf = async (key: string): Promise<number> => (await call('GET', '/v1/models', undefined, key)).status;
+
+const refusal = (status: number, message: string, { type, param }: { type: string; param: string | null }) => ({
+  status,
+  body: { error: { message, type, param, code: String(status) } },
+});
+
+const BLOCKED = refusal(401, "Authentication Error, Key is blocked. Update via `/key/unblock` if you're an admin.", {
+  type: 'auth_error',
+  param: 'None',
+});
+
+const unknownKey = (key: string) =>
+  refusal(
+    401,
+    `Authentication Error, Invalid proxy server token passed. Received API Key = sk-...${key.slice(-4)}, Key Hash (Token) =${sha256(key)}. Unable to find token in cache or \`LiteLLM_VerificationTokenTable\``,
+    { type: 'token_not_found_in_db', param: 'key' },
+  );
+
+const rowOf = (key: string, more: object = {}) => ({
+  token: sha256(key),
+  key_name: `sk-...${key.slice(-4)}`,
+  key_alias: null,
+  spend: 0,
+  models: [],
+  max_budget: null,
+  expires: null,
+  user_id: null,
+  team_id: null,
+  user_role: 'internal_user',
+  metadata: {},
+  blocked: false,
+  rotation_count: 0,
+  last_rotation_at: null,
+  created_at: expect.stringMatching(TIME),
+  updated_at: expect.stringMatching(TIME),
+  created_by: sha256(app.adminKey),
+  updated_by: sha256(app.adminKey),
+  ...more,
+});
+
+describe.each([
+  ['by itself', (key: string) => key],
+  ['by its hash', sha256],
+])('a key named %s', (_how, nameOf) => {
+  it('keys.block 200, keys.unblock 200: it is dead at once, and lives again at once', async () => {
+    const key = await newKey();
+    expect(await statusOf(key)).toBe(200);
+    for (let time = 0; time < 2; time += 1)
+      expect(await post('/key/block', { key: nameOf(key) })).toEqual({
+        status: 200,
+        body: rowOf(key, { blocked: true }),
+      });
+    expect(await call('GET', '/v1/models', undefined, key)).toEqual(BLOCKED);
+    expect(await call('GET', `/key/info?key=${nameOf(key)}`)).toMatchObject({
+      body: { info: { blocked: true, status: 'revoked' } },
+    });
+    expect(await post('/key/unblock', { key: nameOf(key) })).toEqual({ status: 200, body: rowOf(key) });
+    expect(await statusOf(key)).toBe(200);
+  });
+
+  it('keys.update 200: what is sent changes, null clears, the rest stays', async () => {
+    const draft = { models: ['demo'], max_budget: 2, team_id: 't', user_id: 'u', duration: '1h', metadata: { a: 1 } };
+    const key = await newKey(draft);
+    const row = rowOf(key, { models: ['demo'], max_budget: 2, team_id: 't', user_id: 'u', metadata: { a: 1 } });
+    const update = async (patch: object) => (await post('/key/update', { key: nameOf(key), ...patch })).body;
+    const is = (more: object) => ({ key: sha256(key), ...row, expires: expect.stringMatching(TIME), ...more });
+    expect(await update({})).toEqual(is({}));
+    expect(await update({ max_budget: null, team_id: ' ', metadata: { z: 1 } })).toEqual(
+      is({ max_budget: null, team_id: null, metadata: { z: 1 } }),
+    );
+    const last = { max_budget: 0, team_id: null, user_id: null, expires: null, models: [], metadata: { z: 1 } };
+    expect(await update({ duration: '-1', models: null, max_budget: 0, user_id: '' })).toEqual(is(last));
+    expect(await update({ user_role: 'proxy_admin_viewer', blocked: true })).toEqual(
+      is({ ...last, user_role: 'proxy_admin_viewer', blocked: true }),
+    );
+    expect(await call('GET', '/v1/models', undefined, key)).toEqual(BLOCKED);
+  });
+
+  it('keys.delete 200: it is dead at once, its row and its name are history, and it cannot come back', async () => {
+    const key = await newKey({ key_alias: `gone ${nameOf('')}` });
+    expect(await statusOf(key)).toBe(200);
+    expect(await post('/key/delete', { keys: [nameOf(key), UNKNOWN] })).toEqual({
+      status: 200,
+      body: { deleted_keys: [nameOf(key), UNKNOWN] },
+    });
+    expect(await call('GET', '/v1/models', undefined, key)).toEqual(unknownKey(key));
+    const alias = `gone ${nameOf('')}`;
+    const gone = { deleted_at: expect.stringMatching(TIME), deleted_by: sha256(app.adminKey) };
+    expect(await call('GET', '/key/list?status=deleted&return_full_object=true&size=1')).toMatchObject({
+      body: { keys: [rowOf(key, { key_alias: alias, ...gone })] },
+    });
+    expect(await post('/key/generate', { key })).toEqual(
+      refusal(400, 'This key already exists.', { type: 'invalid_request_error', param: null }),
+    );
+    expect((await post('/key/generate', { key_alias: alias })).status).toBe(200);
+  });
+
+  it('keys.regenerate 200: it has another secret, and everything else stays', async () => {
+    const key = await newKey({ team_id: 't', max_budget: 1 });
+    const { status, body } = await post('/key/regenerate', { key: nameOf(key), metadata: { rotated: true } });
+    const next = String(body['key']);
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: {
+        ...rowOf(key, { team_id: 't', max_budget: 1, metadata: { rotated: true } }),
+        key: expect.stringMatching(/^sk-[\w-]{32}$/),
+        key_name: `sk-...${next.slice(-4)}`,
+        token_id: sha256(key),
+        rotation_count: 1,
+        last_rotation_at: expect.stringMatching(TIME),
+        budget_id: null,
+        litellm_budget_table: null,
+      },
+    });
+    expect(await call('GET', '/v1/models', undefined, key)).toEqual(unknownKey(key));
+    expect(await statusOf(next)).toBe(200);
+    for (const named of [next, sha256(key), sha256(next)])
+      expect(await call('GET', `/key/info?key=${named}`)).toMatchObject({ status: 200, body: { key: sha256(key) } });
+  });
+});
+
+describe('keys.regenerate', () => {
+  it('keys.regenerate 200: by the path, with a secret of ones own, and a grace period for the old one', async () => {
+    const key = await newKey();
+    const next = 'sk-chosen-for-rotation-42';
+    const rotation = { new_key: next, grace_period: '1h' };
+    expect(await call('POST', `/key/${sha256(key)}/regenerate`, rotation)).toMatchObject({
+      status: 200,
+      body: { key: next, token: sha256(key) },
+    });
+    expect([await statusOf(key), await statusOf(next)]).toEqual([200, 200]);
+    await post('/key/block', { key: next });
+    expect([await statusOf(key), await statusOf(next)]).toEqual([401, 401]);
+  });
+
+  it('keys.regenerate 200: what the old secret created is still there for the new one', async () => {
+    const key = await newKey();
+    const as = { authorization: `Bearer ${key}` };
+    const made = await app.call('POST', '/v1/responses', { model: 'demo', input: 'Hello' }, as);
+    const { id } = (await made.json()) as { id: string };
+    const { body } = await post('/key/regenerate', { key });
+    expect((await call('GET', `/v1/responses/${id}`, undefined, String(body['key']))).status).toBe(200);
+  });
+
+  it('keys.regenerate 400: a secret that is weak, or was ever in use', async () => {
+    const key = await newKey();
+    const other = await newKey();
+    await post('/key/delete', { keys: [other] });
+    expect(await post('/key/regenerate', { key, new_key: 'sk-1' })).toMatchObject({ status: 400 });
+    const taken = refusal(400, 'This key already exists.', { type: 'invalid_request_error', param: null });
+    expect(await post('/key/regenerate', { key, new_key: other })).toEqual(taken);
+    expect(await post('/key/regenerate', { key, new_key: key })).toEqual(taken);
+    const { body } = await post('/key/regenerate', { key });
+    expect(await post('/key/regenerate', { key: body['key'], new_key: key })).toEqual(taken);
+    expect(await post('/key/generate', { key })).toEqual(taken);
+  });
+
+  it('keys.regenerate 422: no key is named, or the grace period cannot be read', async () => {
+    expect(await post('/key/regenerate', {})).toEqual({
+      status: 422,
+      body: { detail: [{ type: 'missing', loc: ['body', 'key'], msg: 'Field required' }] },
+    });
+    const message = 'Value error, write a duration as 30s, 30m, 30h or 30d';
+    expect(await post('/key/regenerate', { key: await newKey(), grace_period: 'soon' })).toEqual({
+      status: 422,
+      body: { detail: [{ type: 'value_error', loc: ['body', 'grace_period'], msg: message, input: 'soon' }] },
+    });
+  });
+});
+
+const CHANGES = [
+  ['keys.update', '/key/update'],
+  ['keys.block', '/key/block'],
+  ['keys.unblock', '/key/unblock'],
+  ['keys.regenerate', '/key/regenerate'],
+] as const;
+
+describe.each(CHANGES)('%s', (row, path) => {
+  it(`${row} 404: a key that is unknown, or deleted`, async () => {
+    const missing = refusal(404, 'Key not found.', { type: 'not_found_error', param: 'key' });
+    const deleted = await newKey();
+    await post('/key/delete', { keys: [deleted] });
+    for (const key of [UNKNOWN, sha256(UNKNOWN), deleted, sha256(deleted)])
+      expect(await post(path, { key })).toEqual(missing);
+  });
+
+  it(`${row} 400: what can be no key`, async () => {
+    for (const key of ['abc', '', '\0', sha256('x').toUpperCase()])
+      expect(await post(path, { key })).toEqual(
+        refusal(400, 'Invalid key format.', { type: 'bad_request_error', param: 'key' }),
+      );
+  });
+
+  it(`${row} 401 and 403: an unknown key, and every role but an administrator's`, async () => {
+    const key = await newKey();
+    expect(await post(path, { key }, UNKNOWN)).toEqual(unknownKey(UNKNOWN));
+    for (const user_role of ['internal_user', 'internal_user_viewer', 'proxy_admin_viewer'])
+      expect(await post(path, { key }, await newKey({ user_role }))).toEqual(
+        refusal(403, 'Only proxy admins can do this.', { type: 'auth_error', param: 'None' }),
+      );
+    expect(await statusOf(key)).toBe(200);
+  });
+
+  it(`${row} 422: no key, or one of a wrong type`, async () => {
+    const missing = { type: 'missing', loc: ['body', 'key'], msg: 'Field required' };
+    expect(await post(path, {})).toEqual({ status: 422, body: { detail: [missing] } });
+    const wrong = { type: 'string_type', loc: ['body', 'key'], msg: 'Input should be a valid string', input: 1 };
+    expect(await post(path, { key: 1 })).toEqual({ status: 422, body: { detail: [wrong] } });
+  });
+});
+
+describe('keys.update', () => {
+  it('keys.update 400: an alias that is taken', async () => {
+    await newKey({ key_alias: 'mine' });
+    expect(await post('/key/update', { key: await newKey(), key_alias: 'mine' })).toEqual(
+      refusal(400, "Key with alias 'mine' already exists. Unique key aliases across all keys are required.", {
+        type: 'bad_request_error',
+        param: 'key_alias',
+      }),
+    );
+  });
+
+  it('keys.update 422: every field of a wrong type, with its place', async () => {
+    const sent = { key: await newKey(), models: 'x', max_budget: 'much', blocked: 'yes', duration: 'soon' };
+    const { status, body } = await post('/key/update', sent);
+    const detail = body['detail'] as readonly { readonly loc: readonly string[]; readonly type: string }[];
+    expect([status, detail.map(({ loc, type }) => [loc.at(-1), type])]).toEqual([
+      422,
+      [
+        ['models', 'list_type'],
+        ['max_budget', 'float_parsing'],
+        ['blocked', 'bool_type'],
+      ],
+    ]);
+  });
+});
+
+describe('keys.delete', () => {
+  it('keys.delete 200: by alias, as the reference echoes it', async () => {
+    const key = await newKey({ key_alias: 'by alias' });
+    const { status, body } = await post('/key/delete', { key_aliases: ['by alias'] });
+    expect({ status, body }).toEqual({ status: 200, body: { deleted_keys: ['by alias'] } });
+    expect(await statusOf(key)).toBe(401);
+  });
+
+  it('keys.delete 404: none of them is there, or is any more', async () => {
+    const key = await newKey();
+    const none = refusal(404, 'No keys found', { type: 'not_found_error', param: 'key' });
+    expect(await post('/key/delete', { keys: [UNKNOWN, 'abc', '\0'] })).toEqual(none);
+    expect(await post('/key/delete', { key_aliases: ['nobody'] })).toEqual(none);
+    await post('/key/delete', { keys: [key] });
+    expect(await post('/key/delete', { keys: [key] })).toEqual(none);
+  });
+
+  it('keys.delete 422: nothing is named', async () => {
+    const msg = "Value error, At least one of 'keys' or 'key_aliases' must be provided.";
+    for (const sent of [{ keys: [] }, {}])
+      expect(await post('/key/delete', sent)).toEqual({
+        status: 422,
+        body: { detail: [{ type: 'value_error', loc: ['body'], msg }] },
+      });
+  });
+
+  it('keys.delete 401 and 403: an unknown key, and every role but an administrator', async () => {
+    const key = await newKey();
+    expect(await post('/key/delete', { keys: [key] }, UNKNOWN)).toEqual(unknownKey(UNKNOWN));
+    for (const user_role of ['internal_user', 'internal_user_viewer', 'proxy_admin_viewer'])
+      expect((await post('/key/delete', { keys: [key] }, await newKey({ user_role }))).status).toBe(403);
+    expect(await statusOf(key)).toBe(200);
+  });
+});

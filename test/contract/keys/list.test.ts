@@ -1,0 +1,249 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+
+let app: TestApp;
+/** Clear keys by alias, made in this order. */
+const keys: Record<string, string> = {};
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+beforeAll(async () => {
+  app = await startApp();
+  for (const [alias, draft] of Object.entries({
+    a: { team_id: 't', user_id: 'u' },
+    b: { team_id: 't' },
+    c: { user_id: 'u' },
+    d: {},
+    viewer: { user_role: 'proxy_admin_viewer' },
+  })) {
+    const made = await app.call('POST', '/key/generate', { ...draft, key_alias: alias });
+    keys[alias] = ((await made.json()) as { key: string }).key;
+  }
+  await app.call('POST', '/key/block', { key: keys['b'] });
+});
+
+afterAll(() => app.stop());
+
+async function get(query: string, key = app.adminKey) {
+  const response = await app.call('GET', `/key/list${query}`, undefined, { authorization: `Bearer ${key}` });
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+}
+
+const hashes = (...aliases: readonly string[]): readonly string[] => aliases.map((alias) => sha256(keys[alias] ?? ''));
+const page = (aliases: readonly string[], total = aliases.length, more: object = {}) => ({
+  status: 200,
+  body: {
+    keys: hashes(...aliases),
+    total_count: total,
+    current_page: 1,
+    total_pages: Math.ceil(total / 10),
+    ...more,
+  },
+});
+
+async function graph(query: string, variables: object = {}, key = app.adminKey): Promise<unknown> {
+  const sent = { query, variables };
+  return await (await app.call('POST', '/graphql', sent, { authorization: `Bearer ${key}` })).json();
+}
+
+describe('keys.list', () => {
+  it.each<[string, readonly string[], number?, object?]>([
+    ['', ['viewer', 'd', 'c', 'b', 'a']],
+    ['?page=1&size=2', ['viewer', 'd'], 5, { total_pages: 3 }],
+    ['?page=3&size=2', ['a'], 5, { current_page: 3, total_pages: 3 }],
+    ['?page=999&size=2', [], 5, { current_page: 999, total_pages: 3 }],
+    ['?team_id=t', ['b', 'a']],
+    ['?team_id=', ['viewer', 'd', 'c', 'b', 'a']],
+    ['?user_id=u&team_id=t', ['a']],
+    ['?user_id=nobody', []],
+    ['?organization_id=nope', []],
+    ['?key_alias=c', ['c']],
+    ['?status=revoked', ['b']],
+    ['?status=deleted', []],
+    ['?sort_by=key_alias&sort_order=asc&size=3', ['a', 'b', 'c'], 5, { total_pages: 2 }],
+  ])('keys.list 200: an administrator asks %j', async (query, aliases, total, more) => {
+    expect(await get(query)).toEqual(page(aliases, total, more));
+  });
+
+  it('keys.list 200: by hash, and whole rows', async () => {
+    const { body } = await get(`?key_hash=${sha256(keys['b'] ?? '')}&return_full_object=true`);
+    expect(body).toMatchObject({ keys: [{ token: sha256(keys['b'] ?? ''), key_alias: 'b', blocked: true }] });
+  });
+
+  it('keys.list 200: others list their own and those of their user, whatever they ask for', async () => {
+    expect(await get('', keys['d'])).toEqual(page(['d']));
+    expect(await get('', keys['c'])).toEqual(page(['c', 'a']));
+    expect(await get('?team_id=t', keys['c'])).toEqual(page(['a']));
+    expect(await get('?user_id=u', keys['d'])).toEqual(page([]));
+    expect(await get('', keys['viewer'])).toEqual(page(['viewer', 'd', 'c', 'b', 'a']));
+  });
+
+  it('keys.list 401: an unknown key', async () => {
+    expect((await get('', 'sk-there-is-no-such-key')).status).toBe(401);
+  });
+
+  it.each([
+    ['sort_by', 'Invalid sort column. Must be one of: spend, max_budget, created_at, updated_at, token, key_alias'],
+    ['status', "Invalid status value. Supported: 'active', 'expired', 'revoked', 'deleted'."],
+    ['sort_order', 'Invalid sort order. Must be one of: asc, desc'],
+  ])('keys.list 400: %s is none', async (field, message) => {
+    expect(await get(`?${field}=zzz`)).toEqual({
+      status: 400,
+      body: { error: { message, type: 'bad_request_error', param: field, code: '400' } },
+    });
+  });
+
+  it.each([
+    ['page=0', { type: 'greater_than_equal', msg: 'Input should be greater than or equal to 1', ctx: { ge: 1 } }],
+    ['size=0', { type: 'greater_than_equal', msg: 'Input should be greater than or equal to 1', ctx: { ge: 1 } }],
+    ['size=101', { type: 'less_than_equal', msg: 'Input should be less than or equal to 100', ctx: { le: 100 } }],
+    ['size=abc', { type: 'int_parsing', msg: 'Input should be a valid integer, unable to parse string as an integer' }],
+  ])('keys.list 422: %s', async (query, fault) => {
+    const [name, input] = query.split('=');
+    expect(await get(`?${query}`)).toEqual({
+      status: 422,
+      body: { detail: [{ ...fault, loc: ['query', name], input }] },
+    });
+  });
+});
+
+describe('virtualKeys of the graph', () => {
+  const LIST = `query ($filter: VirtualKeyFilter, $first: Int, $after: String, $last: Int, $before: String) {
+    virtualKeys(filter: $filter, first: $first, after: $after, last: $last, before: $before) {
+      totalCount edges { cursor node { alias } }
+      pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }`;
+  interface Listed {
+    readonly data: {
+      readonly virtualKeys: {
+        readonly totalCount: number;
+        readonly edges: readonly { readonly cursor: string; readonly node: { readonly alias: string } }[];
+        readonly pageInfo: {
+          readonly hasNextPage: boolean;
+          readonly hasPreviousPage: boolean;
+          readonly endCursor: string;
+        };
+      };
+    };
+  }
+  async function list(variables: object, key?: string) {
+    const { virtualKeys } = ((await graph(LIST, variables, key)) as Listed).data;
+    const { hasNextPage, hasPreviousPage } = virtualKeys.pageInfo;
+    return {
+      aliases: virtualKeys.edges.map(({ node }) => node.alias).join(),
+      total: virtualKeys.totalCount,
+      more: [hasPreviousPage, hasNextPage],
+      cursors: virtualKeys.edges.map(({ cursor }) => cursor),
+    };
+  }
+
+  it('pages by cursor, both ways, with the number of all', async () => {
+    const first = await list({ first: 2 });
+    expect(first).toMatchObject({ aliases: 'viewer,d', total: 5, more: [false, true] });
+    const second = await list({ first: 2, after: first.cursors.at(-1) });
+    expect(second).toMatchObject({ aliases: 'c,b', total: 5, more: [true, true] });
+    const last = await list({ first: 2, after: second.cursors.at(-1) });
+    expect(last).toMatchObject({ aliases: 'a', total: 5, more: [true, false] });
+    expect(await list({ last: 2, before: last.cursors[0] })).toMatchObject({ aliases: 'c,b', more: [true, true] });
+    expect(await list({ last: 2 })).toMatchObject({ aliases: 'b,a', more: [true, false] });
+  });
+
+  it.each([
+    [{ teamId: 't' }, 'b,a'],
+    [{ userId: 'u' }, 'c,a'],
+    [{ alias: 'd' }, 'd'],
+    [{ blocked: true }, 'b'],
+    [{ blocked: false, teamId: 't' }, 'a'],
+    [{ teamId: '' }, 'viewer,d,c,b,a'],
+  ])('filters %j', async (filter, aliases) => {
+    expect(await list({ filter })).toMatchObject({ aliases, total: aliases.split(',').length });
+  });
+
+  it('shows others what they may see', async () => {
+    expect(await list({}, keys['c'])).toMatchObject({ aliases: 'c,a', total: 2 });
+  });
+
+  it.each([{ first: 0 }, { first: 101 }, { last: 0 }, { after: 'x' }, { first: 1, last: 1 }])(
+    'refuses %j',
+    async (variables) => {
+      expect(await graph(LIST, variables)).toMatchObject({ errors: [{ extensions: { code: 'INVALID_INPUT' } }] });
+    },
+  );
+});
+
+describe('changes of keys in the graph', () => {
+  const FIELDS = '{ __typename ... on UserError { message code } ... on VirtualKey { alias blocked teamId models } }';
+  const change = async (name: string, input: object, fields = FIELDS): Promise<unknown> => {
+    const type = name.charAt(0).toUpperCase() + name.slice(1);
+    const query = `mutation ($input: ${type}Input!) { ${name}(input: $input) ${fields} }`;
+    return ((await graph(query, { input })) as { data: Record<string, unknown> }).data[name];
+  };
+  const made = async (draft: object = {}): Promise<string> =>
+    ((await (await app.call('POST', '/key/generate', draft)).json()) as { key: string }).key;
+  const statusOf = async (key: string): Promise<number> => (await get('', key)).status;
+
+  it('updates, blocks and unblocks', async () => {
+    const key = await made({ team_id: 't', models: ['demo'] });
+    const row = { __typename: 'VirtualKey', alias: 'graph', blocked: false, teamId: null, models: ['demo'] };
+    expect(await change('updateKey', { key, alias: 'graph', teamId: ' ' })).toEqual(row);
+    expect(await change('blockKey', { key })).toEqual({ ...row, blocked: true });
+    expect(await statusOf(key)).toBe(401);
+    expect(await change('unblockKey', { key: sha256(key) })).toEqual(row);
+    expect(await statusOf(key)).toBe(200);
+    expect(await change('updateKey', { key, models: null })).toEqual({ ...row, models: [] });
+  });
+
+  it('rotates and deletes', async () => {
+    const key = await made();
+    const fields = '{ ... on GeneratedKey { key virtualKey { hash rotatedAt } } }';
+    const rotated = (await change('regenerateKey', { key }, fields)) as { key: string };
+    expect(rotated).toEqual({
+      key: expect.stringMatching(/^sk-/),
+      virtualKey: { hash: sha256(key), rotatedAt: expect.any(String) },
+    });
+    expect([await statusOf(key), await statusOf(rotated.key)]).toEqual([401, 200]);
+    const deleted = '{ ... on DeletedKeys { virtualKeys { hash deletedAt } } }';
+    expect(await change('deleteKeys', { keys: [rotated.key], aliases: ['nobody'] }, deleted)).toEqual({
+      virtualKeys: [{ hash: sha256(key), deletedAt: expect.any(String) }],
+    });
+    expect(await statusOf(rotated.key)).toBe(401);
+  });
+
+  it.each(['updateKey', 'blockKey', 'unblockKey', 'regenerateKey'])(
+    '%s tells a key that is unknown or malformed',
+    async (name) => {
+      const input = { key: 'sk-there-is-no-such-key' };
+      const fields = '{ __typename ... on UserError { message code } }';
+      expect(await change(name, input, fields)).toEqual({
+        __typename: 'NotFoundError',
+        message: 'Key not found.',
+        code: 'NOT_FOUND',
+      });
+      expect(await change(name, { ...input, key: 'abc' }, fields)).toEqual({
+        __typename: 'InvalidInputError',
+        message: 'Invalid key format.',
+        code: 'INVALID_INPUT',
+      });
+    },
+  );
+
+  it('tells an alias and a secret that are taken', async () => {
+    const key = await made();
+    const fault = (name: string, input: object) => change(name, input, '{ __typename }');
+    expect([
+      await fault('updateKey', { key, alias: 'a' }),
+      await fault('regenerateKey', { key, newKey: 'sk-1' }),
+      await fault('regenerateKey', { key, newKey: key }),
+      await fault('deleteKeys', {}),
+    ]).toEqual(
+      ['Conflict', 'InvalidInput', 'Conflict', 'InvalidInput'].map((kind) => ({ __typename: `${kind}Error` })),
+    );
+  });
+
+  it('is for proxy administrators', async () => {
+    const query = 'mutation ($input: BlockKeyInput!) { blockKey(input: $input) { __typename } }';
+    expect(await graph(query, { input: { key: keys['a'] } }, keys['viewer'])).toMatchObject({
+      errors: [{ message: 'Only proxy admins can do this.', extensions: { code: 'FORBIDDEN' } }],
+    });
+    expect(await statusOf(keys['a'] ?? '')).toBe(200);
+  });
+});

@@ -1,0 +1,94 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { TraceUpdatesDocument } from '../graph/generated/graphql.ts';
+import { ROADS } from '../graph/subscribers.ts';
+import { ENGINES, type ScratchDatabase } from '../ports/engines.ts';
+import { startApp, type TestApp } from '../support/start-app.ts';
+
+const engine = ENGINES.find(({ name }) => name === 'postgresql');
+const ADMIN = 'sk-the-admin-of-two-processes-1';
+/** Far below what a stale key lived before: 60 seconds, and one call more. */
+const SOON = { timeout: 20_000, interval: 50 };
+
+describe.skipIf(engine === undefined || engine.missing !== null)('a key that two processes know', () => {
+  let scratch: ScratchDatabase;
+  let here: TestApp;
+  let there: TestApp;
+  beforeAll(async () => {
+    if (engine === undefined) throw new Error('There is no such engine.');
+    scratch = await engine.create();
+    const env = { DATABASE_URL: String(scratch.options.databaseUrl), LITELLM_MASTER_KEY: ADMIN };
+    here = await startApp({ env });
+    there = await startApp({ env });
+  });
+  afterEach(() => vi.restoreAllMocks());
+  afterAll(async () => {
+    await here.stop();
+    await there.stop();
+    await scratch.remove();
+  });
+
+  async function newKey(): Promise<string> {
+    const made = await here.call('POST', '/key/generate', {});
+    return ((await made.json()) as { key: string }).key;
+  }
+  const as = (key: string) => ({ authorization: `Bearer ${key}` });
+  const statusAt = async (app: TestApp, key: string): Promise<number> =>
+    (await app.call('POST', '/v1/chat/completions', { model: 'demo', messages: [] }, as(key))).status;
+  const listsAt = async (app: TestApp, key: string): Promise<number> =>
+    (await app.call('GET', '/v1/models', undefined, as(key))).status;
+
+  const CHANGES = [
+    ['block', (key: string) => here.call('POST', '/key/block', { key })],
+    ['delete', (key: string) => here.call('POST', '/key/delete', { keys: [key] })],
+    ['rotation', (key: string) => here.call('POST', '/key/regenerate', { key })],
+    ['expiry', (key: string) => here.call('POST', '/key/update', { key, duration: '0s' })],
+  ] as const;
+
+  it.each(CHANGES)(
+    'is dead at once where it was changed (%s), and soon in the other process',
+    async (_what, change) => {
+      const key = await newKey();
+      expect([await listsAt(here, key), await listsAt(there, key)]).toEqual([200, 200]);
+      expect((await change(key)).status).toBe(200);
+      expect(await listsAt(here, key)).toBe(401);
+      await vi.waitFor(async () => expect(await listsAt(there, key)).toBe(401), SOON);
+      expect(await statusAt(there, key)).toBe(401);
+    },
+  );
+
+  it.each(CHANGES)('gets no further answer in the other process where it was idle (%s)', async (_what, change) => {
+    const key = await newKey();
+    expect(await listsAt(there, key)).toBe(200);
+    expect((await change(key)).status).toBe(200);
+    // An hour later; both processes have one clock.
+    const now = performance.now.bind(performance);
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + 3_600_000);
+    expect(await listsAt(there, key)).toBe(401);
+  });
+
+  it('lives again in the other process when it is unblocked', async () => {
+    const key = await newKey();
+    await here.call('POST', '/key/block', { key });
+    expect(await listsAt(there, key)).toBe(401);
+    await here.call('POST', '/key/unblock', { key });
+    expect(await listsAt(here, key)).toBe(200);
+    await vi.waitFor(async () => expect(await listsAt(there, key)).toBe(200), SOON);
+  });
+
+  it.each(ROADS)('ends its feeds in both processes while nothing happens in them: %s', async (_name, road) => {
+    const [key, lasting] = [await newKey(), await newKey()];
+    const follow = (holder: string) =>
+      [here, there].map((app) => road(`${app.url}/graphql`, TraceUpdatesDocument, {}, holder));
+    const [dying, others] = [follow(key), follow(lasting)];
+    // Open when its key has been seen by both.
+    expect([await listsAt(here, key), await listsAt(there, key)]).toEqual([200, 200]);
+    await here.call('POST', '/key/block', { key });
+    await Promise.all(dying.map(({ ended }) => ended));
+    for (const { received } of dying)
+      expect(received).toMatchObject([
+        { errors: [{ message: expect.stringContaining('Key is blocked.'), extensions: { code: 'UNAUTHENTICATED' } }] },
+      ]);
+    expect(others.map(({ received }) => received)).toEqual([[], []]);
+    await Promise.all(others.map((reader) => reader.leave()));
+  });
+});

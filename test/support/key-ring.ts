@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from '../../src/domain/clock.ts';
+import { Unauthenticated } from '../../src/domain/errors.ts';
+import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
+import { Secret } from '../../src/domain/secret.ts';
+import { createKeyRing } from '../../src/gateway/create-key-ring.ts';
+import { aKey } from './chat.ts';
+import { NO_LIMITS } from './no-limits.ts';
+
+export const sha256 = (key: string): string => createHash('sha256').update(key).digest('hex');
+export const KEY = 'sk-a-key-of-ours-1234';
+export const HASH = sha256(KEY);
+export const MASTER = 'sk-master-key-of-the-house';
+
+/** A ring over a store, a clock and a deadline the test holds. */
+export function aRing(rows: readonly VirtualKey[] = [aKey({ hash: HASH })]) {
+  const stored = new Map(rows.map((row) => [row.secretHash, row]));
+  const state = { finds: 0, batches: [] as (readonly string[])[], nowMs: 0, away: false };
+  const clock: Clock = {
+    now: () => new Date(Date.UTC(2026, 0, 1) + state.nowMs),
+    monotonicMs: () => state.nowMs,
+  };
+  /** Reads that wait for the test, when it holds them. */
+  const held = { reads: null as (() => void)[] | null, deadlines: [] as (() => void)[] };
+  async function answer<Value>(value: () => Value): Promise<Value> {
+    if (state.away) throw new Error('the store is away');
+    const found = value();
+    if (held.reads !== null) await new Promise<void>((resolve) => held.reads?.push(resolve));
+    return found;
+  }
+  const changes: string[] = [];
+  const ring = createKeyRing({
+    masterKey: new Secret(MASTER),
+    store: {
+      find(secretHash) {
+        state.finds += 1;
+        return answer(() => stored.get(secretHash) ?? null);
+      },
+      findBySecrets(secretHashes) {
+        state.batches.push(secretHashes);
+        return answer(() => new Map([...stored].filter(([secretHash]) => secretHashes.includes(secretHash))));
+      },
+    },
+    smith: { token: () => 'token', make: () => KEY, hash: sha256 },
+    clock,
+    failures: NO_LIMITS.failures,
+    pause: (_ms, signal) =>
+      new Promise((resolve, reject) => {
+        held.deadlines.push(resolve);
+        signal.addEventListener('abort', () => reject(new Error('Stopped waiting.')));
+      }),
+  });
+  ring.onChange((hash) => changes.push(hash));
+  return { ring, state, stored, held, changes };
+}
+
+type Ring = ReturnType<typeof aRing>['ring'];
+
+/** What identifying a key gives, or the failure it throws, now or later. */
+export async function identified(ring: Ring, key: string) {
+  try {
+    return await ring.identify(key);
+  } catch (error) {
+    return error;
+  }
+}
+
+export const BLOCKED = new Unauthenticated("Key is blocked. Update via `/key/unblock` if you're an admin.", 'blocked');
+export const UNKNOWN = new Unauthenticated(
+  `Invalid proxy server token passed. Received API Key = sk-...1234, Key Hash (Token) =${HASH}. Unable to find token in cache or \`LiteLLM_VerificationTokenTable\``,
+  'unknown',
+);
+/** The age up to which a key is used without a read, and the first beyond it. */
+export const FRESH_MS = 4_000;
+export const STALE_MS = FRESH_MS + 1;
+export const OUTAGE_MS = 60_000;

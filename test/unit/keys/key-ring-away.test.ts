@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { Unavailable } from '../../../src/domain/errors.ts';
+import { aKey } from '../../support/chat.ts';
+import { aRing, BLOCKED, HASH, identified, KEY, OUTAGE_MS, STALE_MS } from '../../support/key-ring.ts';
+
+describe('while the store is away', () => {
+  it('a known key is used for a minute after its last read, then refused as unavailable', async () => {
+    const { ring, state } = aRing();
+    await ring.identify(KEY);
+    state.away = true;
+    for (const nowMs of [STALE_MS, 30_000, OUTAGE_MS]) {
+      state.nowMs = nowMs;
+      expect(await identified(ring, KEY)).toMatchObject({ keyHash: HASH });
+    }
+    state.nowMs = OUTAGE_MS + 1;
+    expect(await identified(ring, KEY)).toBeInstanceOf(Unavailable);
+    state.away = false;
+    expect(await identified(ring, KEY)).toMatchObject({ keyHash: HASH });
+  });
+
+  it('one failed read spares the next calls theirs, for five seconds', async () => {
+    const { ring, state } = aRing();
+    await ring.identify(KEY);
+    state.away = true;
+    state.nowMs = STALE_MS;
+    await ring.identify(KEY);
+    expect(state.finds).toBe(2);
+    for (const nowMs of [STALE_MS, STALE_MS + 4_999]) {
+      state.nowMs = nowMs;
+      expect(ring.identify(KEY)).toMatchObject({ keyHash: HASH });
+    }
+    state.nowMs = STALE_MS + 5_000;
+    await ring.identify(KEY);
+    expect(state.finds).toBe(3);
+  });
+
+  it('a refresh that fails keeps the keys, and the next one reads them again', async () => {
+    const { ring, state, stored } = aRing();
+    await ring.identify(KEY);
+    state.away = true;
+    await ring.refresh();
+    expect(ring.identify(KEY)).toMatchObject({ keyHash: HASH });
+    state.away = false;
+    stored.set(HASH, aKey({ hash: HASH, blocked: true }));
+    await ring.refresh();
+    expect(await identified(ring, KEY)).toEqual(BLOCKED);
+  });
+
+  it('a key it does not know is refused as unavailable', async () => {
+    const { ring, state } = aRing();
+    state.away = true;
+    expect(await identified(ring, KEY)).toBeInstanceOf(Unavailable);
+  });
+
+  it('a read without an answer ends with its deadline: a known key is used, an unknown one is not', async () => {
+    const { ring, state, held } = aRing();
+    await ring.identify(KEY);
+    state.nowMs = STALE_MS;
+    held.reads = [];
+    held.deadlines = [];
+    const [known, unknown] = [identified(ring, KEY), identified(ring, 'sk-never-seen-before-90')];
+    await expect.poll(() => held.deadlines.length).toBe(2);
+    for (const expire of held.deadlines) expire();
+    expect(await known).toMatchObject({ keyHash: HASH });
+    expect(await unknown).toBeInstanceOf(Unavailable);
+  });
+});

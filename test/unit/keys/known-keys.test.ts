@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import { createKnownKeys } from '../../../src/gateway/known-keys.ts';
+import { aKey } from '../../support/chat.ts';
+
+const MINUTE_MS = 60_000;
+
+it('evicts the least recently used key', () => {
+  const keys = createKnownKeys(3);
+  for (const [at, hash] of ['a', 'b', 'c'].entries()) keys.set(hash, aKey({ hash }), { readMs: at, nowMs: at });
+  // In use all the time, so it must not go, although it came first.
+  keys.use('a', MINUTE_MS);
+  keys.set('d', aKey({ hash: 'd' }), { readMs: MINUTE_MS, nowMs: MINUTE_MS });
+  expect(['a', 'b', 'c', 'd'].map((hash) => keys.use(hash, MINUTE_MS)?.key.hash)).toEqual(['a', undefined, 'c', 'd']);
+});
+
+it('gives each key in use once, and an older read does not replace a newer one', () => {
+  const keys = createKnownKeys();
+  keys.set('a', aKey({ hash: 'a' }), { readMs: 0, nowMs: 0 });
+  const [entry, ...more] = keys.takeUsed();
+  expect([entry?.secretHash, more, keys.takeUsed()]).toEqual(['a', [], []]);
+  keys.use('a', 1);
+  keys.use('a', 2);
+  expect(keys.takeUsed().length).toBe(1);
+  keys.set('a', aKey({ hash: 'a', blocked: true }), { readMs: 5, nowMs: 5 });
+  expect(entry && keys.renew(entry, aKey({ hash: 'a' }), 4)).toBe(false);
+  expect(entry && keys.drop(entry)).toBe(false);
+  expect(keys.use('a', 6)?.key.blocked).toBe(true);
+});
