@@ -12,7 +12,7 @@ export interface Carrier {
   readonly queued: boolean;
   pause(): void;
   resume(): void;
-  /** Ends the carrying, and the connection with it. The call is not told. */
+  /** Leaves the queue, or closes the connection, without a report to the call. */
   abort(): void;
 }
 
@@ -22,13 +22,12 @@ export interface Settle {
   reject(error: unknown): void;
 }
 
-/** Time limits of a call, in ms. */
-export interface CallLimits {
-  /** From the start of the call to the head of its answer. */
-  readonly headMs: number;
-  /** Between two reads of the body. */
+/** What is the same for all calls of a client. */
+export interface CallTerms {
+  readonly watch: Watch;
+  /** Longest time between two reads of the body, in ms. */
   readonly silenceMs: number;
-  /** Longest pause of the reader. */
+  /** Longest pause of the reader, in ms. */
   readonly stallMs: number;
 }
 
@@ -40,7 +39,7 @@ export class Call implements ByteStream, Watched {
   deadlineMs: number;
   readonly #signal: AbortSignal;
   readonly #watch: Watch;
-  readonly #limits: CallLimits;
+  readonly #terms: CallTerms;
   readonly #settle: Settle;
   readonly #onAbort = (): void => this.#aborted();
   #carrier: Carrier | null = null;
@@ -57,15 +56,13 @@ export class Call implements ByteStream, Watched {
   /** The carrier is paused. */
   #held = false;
 
-  constructor(
-    about: { readonly signal: AbortSignal; readonly watch: Watch; readonly limits: CallLimits },
-    settle: Settle,
-  ) {
-    this.#signal = about.signal;
-    this.#watch = about.watch;
-    this.#limits = about.limits;
+  /** `headMs` is the time to the head of the answer. */
+  constructor(settle: Settle, signal: AbortSignal, headMs: number, terms: CallTerms) {
     this.#settle = settle;
-    this.deadlineMs = this.#watch.now() + this.#limits.headMs;
+    this.#signal = signal;
+    this.#watch = terms.watch;
+    this.#terms = terms;
+    this.deadlineMs = this.#watch.now() + headMs;
     this.#watch.add(this);
     this.#signal.addEventListener('abort', this.#onAbort, { once: true });
   }
@@ -82,14 +79,14 @@ export class Call implements ByteStream, Watched {
   head(status: number, headers: Readonly<Record<string, string>>): void {
     if (this.over || this.#headCame) return;
     this.#headCame = true;
-    this.deadlineMs = this.#watch.now() + this.#limits.silenceMs;
+    this.deadlineMs = this.#watch.now() + this.#terms.silenceMs;
     this.#settle.resolve({ status, headers, body: this });
   }
 
   /** Takes bytes that stay as they are. */
   body(chunk: Uint8Array): void {
     if (this.over) return;
-    if (!this.#held) this.deadlineMs = this.#watch.now() + this.#limits.silenceMs;
+    if (!this.#held) this.deadlineMs = this.#watch.now() + this.#terms.silenceMs;
     if (this.#sink !== null && !this.#paused) {
       if (this.#give(this.#sink, chunk)) return;
       this.#paused = true;
@@ -132,7 +129,7 @@ export class Call implements ByteStream, Watched {
   resume(): void {
     if (!this.#paused) return;
     this.#paused = false;
-    if (this.#held) this.deadlineMs = this.#watch.now() + this.#limits.stallMs;
+    if (this.#held) this.deadlineMs = this.#watch.now() + this.#terms.stallMs;
     this.#deliver();
   }
 
@@ -158,7 +155,7 @@ export class Call implements ByteStream, Watched {
   #hold(): void {
     if (this.#held || this.over) return;
     this.#held = true;
-    this.deadlineMs = this.#watch.now() + this.#limits.stallMs;
+    this.deadlineMs = this.#watch.now() + this.#terms.stallMs;
     this.#carrier?.pause();
   }
 
@@ -204,7 +201,7 @@ export class Call implements ByteStream, Watched {
     this.#earlyBytes = 0;
     if (!this.#held) return;
     this.#held = false;
-    this.deadlineMs = this.#watch.now() + this.#limits.silenceMs;
+    this.deadlineMs = this.#watch.now() + this.#terms.silenceMs;
     this.#carrier?.resume();
   }
 

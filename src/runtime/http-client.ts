@@ -3,7 +3,7 @@ import type { CallerAddresses } from './caller-addresses.ts';
 import { type Address, headLines, readAddress } from './http-address.ts';
 import { Call, type Settle } from './http-call.ts';
 import { misused } from './http-faults.ts';
-import { type Lane, Order, type Request } from './http-order.ts';
+import { type Destination, type Lane, Order, type Request } from './http-order.ts';
 import { Origin } from './http-origin.ts';
 import { FairSlots } from './http-shares.ts';
 import { type TimeSource, Watch } from './http-watch.ts';
@@ -50,12 +50,6 @@ export interface Transport {
   close(): Promise<void>;
 }
 
-/** One origin: the way to it, and who may use it. */
-interface Destination {
-  readonly lane: Lane;
-  readonly slots: FairSlots;
-}
-
 interface Target {
   readonly destination: Destination;
   readonly address: Address;
@@ -80,6 +74,7 @@ export function createHttpClient({
 export function createClient(options: HttpClientOptions, open: (watch: Watch) => Transport): UpstreamClient {
   const { connections, ownerFraction, silenceLimitMs, stallLimitMs, callerAddresses } = { ...DEFAULTS, ...options };
   const watch = new Watch(options.time);
+  const terms = { watch, silenceMs: silenceLimitMs, stallMs: stallLimitMs };
   const transport = open(watch);
   const destinations = new Map<string, Destination>();
   const targets = new Map<string, Target>();
@@ -98,7 +93,7 @@ export function createClient(options: HttpClientOptions, open: (watch: Watch) =>
     if (known !== undefined) return known;
     if (destinations.size >= ORIGINS_LIMIT) forgetUnused();
     const slots = new FairSlots({ limit: connections, fraction: ownerFraction });
-    const made = { lane: transport.lane(address), slots };
+    const made = { lane: transport.lane(address), slots, gone };
     destinations.set(name, made);
     return made;
   }
@@ -143,10 +138,9 @@ export function createClient(options: HttpClientOptions, open: (watch: Watch) =>
     { signal, headersTimeoutMs, owner = '' }: HttpCallOptions,
     settle: Settle,
   ): void {
-    const limits = { headMs: headersTimeoutMs, silenceMs: silenceLimitMs, stallMs: stallLimitMs };
-    const call = new Call({ signal, watch, limits }, settle);
+    const call = new Call(settle, signal, headersTimeoutMs, terms);
     live += 1;
-    new Order({ call, request }, { ...destination, gone }).enter(owner);
+    new Order(call, request, destination).enter(owner);
   }
 
   function assertUsable({ signal }: HttpCallOptions): void {

@@ -90,7 +90,7 @@ export class Connection implements Carrier, Watched {
     if (this.#state !== 'gone' && this.#wire.paused) this.#wire.resume();
   }
 
-  /** Closes the connection. Its call is not told. */
+  /** Closes the connection without a report to its call. */
   abort(): void {
     const order = this.#order;
     this.#order = null;

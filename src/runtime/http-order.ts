@@ -27,26 +27,26 @@ export interface Lane {
   close(): void;
 }
 
+/** One origin: the way to it, and who may use it. */
+export interface Destination {
+  readonly lane: Lane;
+  readonly slots: FairSlots;
+  /** Called once for each order, when it no longer needs a connection. */
+  readonly gone: () => void;
+}
+
 /** One call on its way through the queue of its origin to a connection and off it again. */
 export class Order implements Waiter, Carrier {
   readonly call: Call;
   readonly request: Request;
-  readonly #lane: Lane;
-  readonly #slots: FairSlots;
-  readonly #gone: () => void;
+  readonly #to: Destination;
   #share: Share | null = null;
   #state: 'queued' | 'carried' | 'free' = 'queued';
 
-  /** `gone` is called once, when the order no longer needs a connection. */
-  constructor(
-    { call, request }: { readonly call: Call; readonly request: Request },
-    { lane, slots, gone }: { readonly lane: Lane; readonly slots: FairSlots; readonly gone: () => void },
-  ) {
+  constructor(call: Call, request: Request, to: Destination) {
     this.call = call;
     this.request = request;
-    this.#lane = lane;
-    this.#slots = slots;
-    this.#gone = gone;
+    this.#to = to;
   }
 
   get queued(): boolean {
@@ -55,17 +55,17 @@ export class Order implements Waiter, Carrier {
 
   enter(owner: string): void {
     this.call.carriedBy(this);
-    const share = this.#slots.enter(owner, this);
+    const share = this.#to.slots.enter(owner, this);
     this.#share = share;
     // A call that failed inside its start has left already, without knowing its share.
-    if (this.#state === 'free') this.#slots.leave(share);
+    if (this.#state === 'free') this.#to.slots.leave(share);
   }
 
   /** Sends the call; again when its connection was lost before a byte of it was written. */
   start(): void {
     this.#state = 'carried';
     try {
-      this.#lane.send(this);
+      this.#to.lane.send(this);
     } catch (error) {
       this.free();
       this.call.failed(error instanceof Error ? error : new ConnectionEnded('CLOSED'));
@@ -76,8 +76,8 @@ export class Order implements Waiter, Carrier {
   free(): void {
     if (this.#state !== 'carried') return;
     this.#state = 'free';
-    if (this.#share !== null) this.#slots.leave(this.#share);
-    this.#gone();
+    if (this.#share !== null) this.#to.slots.leave(this.#share);
+    this.#to.gone();
   }
 
   /** A call in the queue has no upstream to pause. */
@@ -89,7 +89,7 @@ export class Order implements Waiter, Carrier {
   abort(): void {
     if (this.#state !== 'queued') return;
     this.#state = 'free';
-    if (this.#share !== null) this.#slots.withdraw(this.#share, this);
-    this.#gone();
+    if (this.#share !== null) this.#to.slots.withdraw(this.#share, this);
+    this.#to.gone();
   }
 }

@@ -1,3 +1,6 @@
+/** Owners that are remembered although they have no call: most come back at once. */
+const SHARES_LIMIT = 1_000;
+
 /** A call that waits for a connection. */
 export interface Waiter {
   /** The call has its slot now. Must not throw. */
@@ -94,7 +97,8 @@ export class FairSlots {
   }
 
   #drop(share: Share): void {
-    if (share.held === 0 && share.waiting.size === 0) this.#shares.delete(share.owner);
+    if (share.held > 0 || share.waiting.size > 0 || this.#shares.size <= SHARES_LIMIT) return;
+    this.#shares.delete(share.owner);
   }
 
   /** Starts waiting calls while slots are free. A call that ends inside its start is served by the loop under way. */

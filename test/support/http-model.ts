@@ -1,0 +1,293 @@
+import { HttpFailure, ReaderStalled, type UpstreamAnswer } from '../../src/domain/http.ts';
+import { createHttpClient } from '../../src/runtime/http-client.ts';
+import { FakeTime, fakeDial, type FakeWire, type Outcome, scriptFor, type Token } from './http-world.ts';
+import { randomFrom } from './random.ts';
+
+/** Most connections of the modelled client. */
+export const LIMIT = 6;
+const SILENCE_MS = 5_000;
+const STALL_MS = 3_000;
+const CONNECT_MS = 10_000;
+/** Deadlines are checked so often. */
+export const CHECK_MS = 250;
+const OWNERS = ['a', 'b', 'c', ''];
+const THROWN = new Error('The reader threw.');
+const ABORTED = new Error('The caller left.');
+
+/** A call as the reference model knows it. */
+interface Modelled {
+  readonly id: number;
+  readonly madeMs: number;
+  readonly headMs: number;
+  readonly leaving: AbortController;
+  answer: UpstreamAnswer | null;
+  piped: boolean;
+  paused: boolean;
+  headCame: boolean;
+  /** Body that was sent, and body that was read. */
+  sent: string;
+  got: string;
+  /** When bytes came last, or the reader went on. */
+  progressMs: number;
+  /** How the read under way ends it. */
+  ending: Outcome | null;
+  /** How its connection ended it. */
+  wireEnd: Outcome | null;
+  /** How its reader ended it before. */
+  readerEnd: Outcome | null;
+  /** What its promise or its reader was told. */
+  told: string | null;
+}
+
+/** The client over fake wires, beside a model of what each call must come to. */
+export class World {
+  readonly random: (bound: number) => number;
+  readonly time = new FakeTime();
+  readonly network = fakeDial(this.time, (wire, id) => this.#written(wire, id));
+  readonly http = createHttpClient({
+    connections: LIMIT,
+    silenceLimitMs: SILENCE_MS,
+    stallLimitMs: STALL_MS,
+    time: this.time,
+    dial: this.network.dial,
+  });
+  /** Calls that are not told their end yet. */
+  readonly calls = new Map<number, Modelled>();
+  readonly ends = new Map<string, number>();
+  #made = 0;
+  /** No more trouble: what is left is to end. */
+  calm = false;
+
+  constructor(seed: number) {
+    this.random = randomFrom(seed);
+  }
+
+  make(): void {
+    this.#made += 1;
+    const call: Modelled = {
+      id: this.#made,
+      madeMs: this.time.nowMs,
+      headMs: [400, 2_000, 20_000][this.random(3)] ?? 0,
+      leaving: new AbortController(),
+      answer: null,
+      piped: false,
+      paused: false,
+      headCame: false,
+      sent: '',
+      got: '',
+      progressMs: this.time.nowMs,
+      ending: null,
+      wireEnd: null,
+      readerEnd: null,
+      told: null,
+    };
+    this.calls.set(call.id, call);
+    const options = {
+      signal: call.leaving.signal,
+      headersTimeoutMs: call.headMs,
+      owner: OWNERS[this.random(OWNERS.length)] ?? '',
+    };
+    this.http.post(`http://model.test/${call.id}`, {}, Buffer.from('{}'), options).then(
+      (answer) => {
+        call.answer = answer;
+        if (this.random(3) > 0) this.pipe(call);
+      },
+      (error: unknown) => this.#told(call, error),
+    );
+  }
+
+  pipe(call: Modelled): void {
+    if (call.piped || call.answer === null || this.#isUnsure(call)) return;
+    call.piped = true;
+    call.answer.body.pipe({
+      chunk: (bytes) => this.#chunk(call, Buffer.from(bytes).toString()),
+      done: () => this.#told(call, 'done'),
+      fail: (error) => this.#told(call, error),
+    });
+  }
+
+  /** Its deadline may have ended a call that nobody reads, or not yet: the model knows after the next check of deadlines. */
+  #isUnsure(call: Modelled): boolean {
+    const ended = call.wireEnd !== null || call.readerEnd !== null;
+    return !ended && call.headCame && !call.piped && this.time.nowMs >= call.progressMs + SILENCE_MS;
+  }
+
+  #chunk(call: Modelled, text: string): boolean {
+    if (call.told !== null || call.readerEnd !== null) throw new Error(`Call ${call.id} got bytes after its end.`);
+    call.got += text;
+    if (!call.sent.startsWith(call.got))
+      throw new Error(`Call ${call.id} got bytes of another: ${call.got.slice(-80)}`);
+    if (this.calm) return true;
+    switch (this.random(20)) {
+      case 0:
+        this.cancel(call);
+        return this.random(2) === 0;
+      case 1:
+        this.abort(call);
+        return true;
+      case 2:
+        call.readerEnd = 'thrown';
+        throw THROWN;
+      case 3:
+        // A call from inside of a callback.
+        this.make();
+        return true;
+      case 4:
+      case 5:
+      case 6:
+        call.paused = true;
+        call.progressMs = this.time.nowMs;
+        return false;
+      default:
+        return true;
+    }
+  }
+
+  resume(call: Modelled): void {
+    if (!call.paused) return;
+    call.paused = false;
+    call.progressMs = this.time.nowMs;
+    call.answer?.body.resume();
+  }
+
+  cancel(call: Modelled): void {
+    if (call.answer === null || call.told !== null) return;
+    // Nothing is told to a reader that cancels.
+    call.readerEnd ??= 'cancelled';
+    this.#settled(call, 'cancelled');
+    call.answer.body.cancel();
+  }
+
+  abort(call: Modelled): void {
+    if (this.#isUnsure(call)) return;
+    // An answer that has come whole is not taken back.
+    if (call.wireEnd === null) call.readerEnd ??= 'aborted';
+    call.leaving.abort(ABORTED);
+  }
+
+  #told(call: Modelled, end: unknown): void {
+    const said = outcomeOf(end);
+    if (call.told !== null) throw new Error(`Call ${call.id} was told ${said} after ${call.told}.`);
+    const wanted = call.readerEnd ?? call.wireEnd ?? call.ending;
+    if (said !== wanted && !(call.wireEnd === null && this.#isDue(call, said)))
+      throw new Error(`Call ${call.id} was told ${said} (${String(end)}), and not ${String(wanted)}.`);
+    if (said === 'done' && call.got !== call.sent) throw new Error(`Call ${call.id} lost a part of its body.`);
+    this.#settled(call, said);
+    if (!this.calm && this.random(10) === 0) this.make();
+  }
+
+  /** Whether a deadline has passed that ends a call so. */
+  #isDue(call: Modelled, said: string): boolean {
+    const { nowMs } = this.time;
+    if (said === 'stalled') return call.headCame && nowMs >= call.progressMs + STALL_MS;
+    if (said !== 'timeout') return false;
+    if (call.headCame) return nowMs >= call.progressMs + SILENCE_MS;
+    const connecting = this.network.open().some((wire) => nowMs >= wire.openedMs + CONNECT_MS);
+    return nowMs >= call.madeMs + call.headMs || connecting || nowMs >= call.madeMs + CONNECT_MS;
+  }
+
+  #settled(call: Modelled, said: string): void {
+    call.told = said;
+    this.calls.delete(call.id);
+    this.ends.set(said, (this.ends.get(said) ?? 0) + 1);
+  }
+
+  #written(wire: FakeWire, id: number): void {
+    const call = this.calls.get(id);
+    if (call === undefined || call.wireEnd !== null || call.readerEnd !== null)
+      throw new Error(`Call ${id} was written after its end.`);
+    wire.script = scriptFor(id, this.random);
+    wire.unwritten = this.random(15) === 0 ? 100 : 0;
+  }
+
+  /** Has a wire go on with its script: tokens that follow each other may come in one read. */
+  serve(wire: FakeWire): void {
+    if (wire.destroyed || wire.paused || !wire.connected || wire.script.length === 0) return;
+    const [first] = wire.script;
+    if (first?.event !== undefined) return this.#happen(wire, wire.script.splice(0, 1));
+    const until = wire.script.findIndex(({ event }) => event !== undefined);
+    const most = until === -1 ? wire.script.length : until;
+    this.#happen(wire, wire.script.splice(0, this.random(3) === 0 ? most : 1 + this.random(most)));
+  }
+
+  #happen(wire: FakeWire, tokens: readonly Token[]): void {
+    const call = wire.serving === null ? undefined : this.calls.get(wire.serving);
+    const unwritten = wire.unwritten > 0;
+    for (const { head, body } of tokens) {
+      if (call === undefined) continue;
+      if (head) call.headCame = true;
+      call.sent += body ?? '';
+      if (!call.paused) call.progressMs = this.time.nowMs;
+    }
+    const end = tokens.find(({ outcome }) => outcome !== undefined)?.outcome ?? null;
+    const [{ event } = {}] = tokens;
+    if (end !== null) wire.serving = null;
+    if (call !== undefined) call.ending = end;
+    if (event === 'fin') wire.events.ended();
+    else if (event === 'reset') wire.events.failed(Object.assign(new Error('reset'), { code: 'ECONNRESET' }));
+    else wire.events.bytes(Buffer.from(tokens.map(({ bytes }) => bytes).join('')));
+    // What the reader did inside of its callbacks came first.
+    if (call !== undefined && end !== null && call.told === null && call.readerEnd === null) call.wireEnd = end;
+    if (end === null && !tokens.some(({ closes }) => closes)) return;
+    const left = call?.readerEnd !== null && call?.readerEnd !== undefined;
+    const closed = tokens.some(({ closes }) => closes) || (end !== null && unwritten) || left;
+    if (closed && !wire.destroyed) throw new Error('A connection was kept that is of no use.');
+    if (!closed && end === 'done' && wire.destroyed) throw new Error('A connection was closed that could be kept.');
+  }
+
+  connect(wire: FakeWire): void {
+    // To connect takes longer than a turn: the request is written by then.
+    if (wire.connected || wire.destroyed || wire.serving === null) return;
+    if (this.random(25) === 0 && !this.calm) {
+      const call = this.calls.get(wire.serving);
+      if (call !== undefined && call.readerEnd === null) call.wireEnd = 'unreachable';
+      wire.script = [];
+      return wire.events.failed(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }));
+    }
+    wire.connected = true;
+    wire.events.connected();
+  }
+
+  /** Trouble on a connection without a request, or whose request is not written yet: no call may suffer. */
+  disturb(wire: FakeWire): void {
+    if (!wire.connected || wire.destroyed || wire.serving !== null) return;
+    const kind = this.random(3);
+    if (kind === 0) wire.events.bytes(Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\npoison'));
+    else if (kind === 1) wire.events.ended();
+    else wire.events.failed(Object.assign(new Error('reset'), { code: 'ECONNRESET' }));
+    if (!wire.destroyed) throw new Error('A disturbed connection was kept.');
+  }
+
+  check(): void {
+    const open = this.network.open();
+    const { active, idle, waiting } = this.http.connections();
+    if (open.length > LIMIT) throw new Error(`There are ${open.length} connections.`);
+    if (active + idle !== open.length)
+      throw new Error(`The pool counts ${active} + ${idle} connections, and ${open.length} are open.`);
+    // An owner waits only while it holds three times as many connections as are free.
+    if (waiting > 0 && active < 3 * (LIMIT - active)) throw new Error(`${waiting} calls wait beside ${active} in use.`);
+    let live = 0;
+    /** Calls whose deadline may have ended them since the last check of deadlines, which nobody is told before they are read. */
+    let unsure = 0;
+    for (const call of this.calls.values()) {
+      if (call.wireEnd !== null || call.readerEnd !== null) continue;
+      const dueMs = call.headCame ? call.progressMs + Math.max(SILENCE_MS, STALL_MS) : call.madeMs + call.headMs;
+      const lateMs = this.time.nowMs - dueMs;
+      if (lateMs <= CHECK_MS) live += 1;
+      else if (!call.headCame || call.piped) throw new Error(`Call ${call.id} is ${lateMs} ms past its deadline.`);
+      else call.wireEnd = 'timeout';
+      if (this.#isUnsure(call)) unsure += 1;
+    }
+    const carried = active + waiting;
+    if (carried > live || carried < live - unsure)
+      throw new Error(`${active} calls are carried, ${waiting} wait, and ${live} live.`);
+  }
+}
+
+function outcomeOf(end: unknown): string {
+  if (end === 'done') return 'done';
+  if (end === ABORTED) return 'aborted';
+  if (end === THROWN) return 'thrown';
+  if (end instanceof ReaderStalled) return 'stalled';
+  return end instanceof HttpFailure ? end.fault : String(end);
+}

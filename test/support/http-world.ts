@@ -1,0 +1,167 @@
+import type { Peer } from '../../src/runtime/http-address.ts';
+import type { TimeSource } from '../../src/runtime/http-watch.ts';
+import type { Wire, WireEvents } from '../../src/runtime/http-wire.ts';
+
+/** How a call must end: its whole body, a fault of the port, or what its reader did. */
+export type Outcome = 'done' | 'cut' | 'garbled' | 'unreachable' | 'timeout' | 'cancelled' | 'aborted' | 'thrown';
+
+/** What a wire does next: bytes for its call, or an end of the connection. */
+export interface Token {
+  readonly bytes?: string;
+  /** The head of the answer is in these bytes. */
+  readonly head?: true;
+  /** Body in these bytes, without its framing. */
+  readonly body?: string;
+  /** How the call ends with this token, unless its reader ends it first. */
+  readonly outcome?: Outcome;
+  /** Whether the connection is of no more use after it. */
+  readonly closes?: true;
+  /** Happens to the connection in the place of bytes. */
+  readonly event?: 'fin' | 'reset';
+}
+
+/** A clock that a test moves. */
+export class FakeTime implements TimeSource {
+  nowMs = 0;
+  readonly #timers = new Map<() => void, { readonly everyMs: number; dueMs: number }>();
+
+  /** Timers that run. */
+  get timers(): number {
+    return this.#timers.size;
+  }
+
+  now(): number {
+    return this.nowMs;
+  }
+
+  every(everyMs: number, run: () => void): () => void {
+    this.#timers.set(run, { everyMs, dueMs: this.nowMs + everyMs });
+    return () => this.#timers.delete(run);
+  }
+
+  advance(milliseconds: number): void {
+    const endMs = this.nowMs + milliseconds;
+    for (;;) {
+      let next: [() => void, { readonly everyMs: number; dueMs: number }] | null = null;
+      for (const timer of this.#timers) if (next === null || timer[1].dueMs < next[1].dueMs) next = timer;
+      if (next === null || next[1].dueMs > endMs) break;
+      this.nowMs = next[1].dueMs;
+      next[1].dueMs += next[1].everyMs;
+      next[0]();
+    }
+    this.nowMs = endMs;
+  }
+}
+
+/** A socket without a network; its other end is a script. */
+export class FakeWire implements Wire {
+  readonly events: WireEvents;
+  readonly openedMs: number;
+  readonly #written: (wire: FakeWire, id: number) => void;
+  connected = false;
+  destroyed = false;
+  paused = false;
+  unwritten = 0;
+  /** The call whose answer has not ended; null while none was written. */
+  serving: number | null = null;
+  script: Token[] = [];
+
+  constructor(events: WireEvents, openedMs: number, written: (wire: FakeWire, id: number) => void) {
+    this.events = events;
+    this.openedMs = openedMs;
+    this.#written = written;
+  }
+
+  write(head: string): void {
+    if (this.destroyed) throw new Error('A request was written to a destroyed connection.');
+    if (this.serving !== null) throw new Error('A request was written before the answer of the last had ended.');
+    const id = Number(/^POST \/(\d+) /.exec(head)?.[1]);
+    this.serving = id;
+    this.#written(this, id);
+  }
+
+  pause(): void {
+    this.paused = true;
+  }
+
+  resume(): void {
+    this.paused = false;
+  }
+
+  destroy(): void {
+    this.destroyed = true;
+  }
+}
+
+type Random = (bound: number) => number;
+
+/** The other end's answer to a request, honest or not. */
+export function scriptFor(id: number, random: Random): Token[] {
+  const pieces = Array.from(
+    { length: random(4) },
+    (_, nth) => `<${id}.${nth}${'x'.repeat(random(3) === 0 ? 3_000 : 3)}>`,
+  );
+  const tokens: Token[] = [];
+  if (random(10) === 0) tokens.push({ bytes: 'HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n' });
+  const closing = random(8) === 0 ? 'connection: close\r\n' : '';
+  const closes = closing === '' ? {} : { closes: true as const };
+  const framing = random(3);
+  if (framing === 0) {
+    tokens.push({ bytes: `HTTP/1.1 200 OK\r\n${closing}transfer-encoding: chunked\r\n\r\n`, head: true });
+    for (const body of pieces) tokens.push({ bytes: `${body.length.toString(16)}\r\n${body}\r\n`, body });
+    tokens.push({ bytes: '0\r\n\r\n', outcome: 'done', ...closes });
+  } else if (framing === 1) {
+    const length = pieces.join('').length;
+    tokens.push({
+      bytes: `HTTP/1.1 200 OK\r\n${closing}content-length: ${length}\r\n\r\n`,
+      head: true,
+      ...(length === 0 ? { outcome: 'done', ...closes } : {}),
+    });
+    pieces.forEach((body, nth) =>
+      tokens.push({ bytes: body, body, ...(nth === pieces.length - 1 ? { outcome: 'done', ...closes } : {}) }),
+    );
+  } else {
+    tokens.push({ bytes: 'HTTP/1.1 200 OK\r\nx: y\r\n\r\n', head: true });
+    for (const body of pieces) tokens.push({ bytes: body, body });
+    tokens.push({ event: 'fin', outcome: 'done', closes: true });
+  }
+  const ends = tokens.length - 1;
+  switch (random(12)) {
+    case 0:
+      return [...tokens.slice(0, random(ends + 1)), { event: 'reset', outcome: 'cut', closes: true }];
+    case 1:
+      // A body without a length ends with the connection, so that it cannot be cut short.
+      if (framing === 2) return tokens;
+      return [...tokens.slice(0, random(ends + 1)), { event: 'fin', outcome: 'cut', closes: true }];
+    case 2: {
+      const at = framing === 0 ? random(ends + 1) : 0;
+      return [...tokens.slice(0, at), { bytes: 'not HTTP\r\n\r\n', outcome: 'garbled', closes: true }];
+    }
+    case 3:
+      // Silence.
+      return tokens.slice(0, random(ends + 1));
+    case 4:
+      return framing === 2
+        ? tokens
+        : [...tokens, { bytes: 'HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\npoison', closes: true }];
+    default:
+      return tokens;
+  }
+}
+
+/** Opens fake wires and remembers those that are not destroyed. */
+export function fakeDial(time: FakeTime, written: (wire: FakeWire, id: number) => void) {
+  const wires = new Set<FakeWire>();
+  return {
+    dial(_peer: Peer, events: WireEvents): Wire {
+      const wire = new FakeWire(events, time.nowMs, written);
+      wires.add(wire);
+      return wire;
+    },
+    /** Those that are open. */
+    open(): FakeWire[] {
+      for (const wire of wires) if (wire.destroyed) wires.delete(wire);
+      return [...wires];
+    },
+  };
+}

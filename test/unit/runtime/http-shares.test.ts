@@ -1,0 +1,138 @@
+import { expect, it } from 'vitest';
+import { FairSlots, type Share, type Waiter } from '../../../src/runtime/http-shares.ts';
+import { randomFrom } from '../../support/random.ts';
+
+interface Entry extends Waiter {
+  readonly owner: string;
+  readonly nth: number;
+  share: Share | null;
+  started: boolean;
+}
+
+/** Slots, and the entries that asked for one, oldest first. */
+function slotsWith(options: { readonly limit: number; readonly fraction: number }) {
+  const slots = new FairSlots(options);
+  const started: Entry[] = [];
+  let made = 0;
+  function enter(owner: string): Entry {
+    made += 1;
+    const entry: Entry = {
+      owner,
+      nth: made,
+      share: null,
+      started: false,
+      start() {
+        entry.started = true;
+        started.push(entry);
+      },
+    };
+    entry.share = slots.enter(owner, entry);
+    return entry;
+  }
+  const leave = ({ share }: Entry): void => {
+    if (share !== null) slots.leave(share);
+  };
+  return { slots, started, enter, leave };
+}
+
+it.each([
+  [256, 0.75, [192, 0, 0]],
+  [256, 0.75, [110, 110, 0]],
+  [8, 0.75, [6, 2, 0]],
+  [4, 0.75, [3, 1, 0]],
+  [2, 0.75, [2, 0, 0]],
+  [1, 0.75, [1, 0, 0]],
+  [256, 1, [256, 0, 0]],
+  [256, 0.5, [128, 64, 32]],
+])('of %d slots with a fraction of %d, owners that each want all hold %j', (limit, fraction, wanted) => {
+  const { slots, started, enter } = slotsWith({ limit, fraction });
+  const owners = ['a', 'b', 'c'].filter((_owner, index) => wanted[index] !== 0);
+  // One after the other where the first holds the most, else in turn.
+  const inTurn = wanted[0] === wanted[1];
+  const asks = inTurn
+    ? Array.from({ length: limit * owners.length }, (_, nth) => owners[nth % owners.length] ?? '')
+    : owners.flatMap((owner) => Array.from({ length: limit }, () => owner));
+  for (const owner of asks) enter(owner);
+  const held = ['a', 'b', 'c'].map((owner) => started.filter((entry) => entry.owner === owner).length);
+  expect(held).toEqual(wanted);
+  expect(slots.waiting).toBe(asks.length - started.length);
+});
+
+it('a free slot goes to the owner that holds the fewest, and to its oldest call', () => {
+  const { started, enter, leave } = slotsWith({ limit: 4, fraction: 1 });
+  const held = Array.from({ length: 4 }, () => enter('a'));
+  const waiting = ['a', 'b', 'b', 'c'].map(enter);
+  for (const entry of held.slice(0, 3)) leave(entry);
+  expect(started.slice(4)).toEqual([waiting[1], waiting[3], waiting[0]]);
+});
+
+it('a call that ends inside of its start is followed by the next, however many wait', () => {
+  const slots = new FairSlots({ limit: 1, fraction: 1 });
+  let started = 0;
+  const shares: Share[] = [];
+  const first = slots.enter('a', { start() {} });
+  for (let nth = 0; nth < 20_000; nth += 1) {
+    const at = nth;
+    const share = slots.enter('a', {
+      start() {
+        started += 1;
+        const own = shares[at];
+        if (own !== undefined) slots.leave(own);
+      },
+    });
+    shares.push(share);
+  }
+  slots.leave(first);
+  expect([started, slots.used, slots.waiting]).toEqual([20_000, 0, 0]);
+});
+
+it('no owner waits that may take a slot, and none takes one that may not: 50,000 random steps', () => {
+  const random = randomFrom(5);
+  for (const [limit, fraction] of [
+    [1, 0.75],
+    [5, 0.75],
+    [16, 0.5],
+    [16, 1],
+  ] as const) {
+    const { slots, started, enter, leave } = slotsWith({ limit, fraction });
+    const perFree = fraction === 1 ? Number.POSITIVE_INFINITY : fraction / (1 - fraction);
+    const held = new Set<Entry>();
+    const waiting = new Set<Entry>();
+    const heldBy = (owner: string): number => [...held].filter((entry) => entry.owner === owner).length;
+    const mayTake = (owner: string): boolean => {
+      const free = limit - held.size;
+      return free > 0 && (heldBy(owner) === 0 || heldBy(owner) < perFree * free);
+    };
+    for (let step = 0; step < 12_500; step += 1) {
+      const before = started.length;
+      const [some] = held;
+      const kind = random(5);
+      if (kind < 2 && waiting.size < 20) waiting.add(enter('abcd'[random(4)] ?? ''));
+      else if (kind < 4) {
+        const entry = [...held][random(held.size)] ?? some;
+        if (entry !== undefined) {
+          held.delete(entry);
+          leave(entry);
+        }
+      } else {
+        const entry = [...waiting][random(waiting.size)];
+        if (entry?.share) {
+          waiting.delete(entry);
+          slots.withdraw(entry.share, entry);
+        }
+      }
+      for (const entry of started.slice(before)) {
+        if (!mayTake(entry.owner))
+          throw new Error(`${entry.owner} took a slot with ${heldBy(entry.owner)} of ${limit}.`);
+        for (const other of waiting) {
+          if (other.owner === entry.owner && other.nth < entry.nth) throw new Error('A younger call went first.');
+          if (heldBy(other.owner) < heldBy(entry.owner) && kind >= 2) throw new Error('A richer owner went first.');
+        }
+        waiting.delete(entry);
+        held.add(entry);
+      }
+      for (const entry of waiting) if (mayTake(entry.owner)) throw new Error(`${entry.owner} waits for nothing.`);
+      expect([slots.used, slots.waiting]).toEqual([held.size, waiting.size]);
+    }
+  }
+});
