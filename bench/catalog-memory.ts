@@ -5,12 +5,12 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
-import type { Scope } from '../resolvers/scope.ts';
+import type { Scope } from '../resolvers/operation/scope.ts';
 import { catalogRoutes } from '../rest-shims/catalog.ts';
-import { createPatternCompiler } from '../src/runtime/catalog-pattern.ts';
-import { parsePriceMap } from '../src/runtime/catalog-parse.ts';
-import { loadEmbeddedMap } from '../src/runtime/catalog-snapshot.ts';
-import { createCatalogSource } from '../src/runtime/catalog-source.ts';
+import { createPatternCompiler } from '../src/runtime/catalog/pattern.ts';
+import { parsePriceMap } from '../src/runtime/catalog/parse.ts';
+import { loadEmbeddedMap } from '../src/runtime/catalog/snapshot.ts';
+import { createCatalogSource } from '../src/runtime/catalog/source.ts';
 import { systemClock } from '../src/runtime/clock.ts';
 
 const folder = process.argv[2] ?? '.';

@@ -1,8 +1,8 @@
 // How long one scan of all ids takes, per pattern, on the engine as the product uses it. Prints one line of JSON.
 //   node bench/catalog-scan.ts ROUNDS
 import { findEntries, NO_FILTERS } from '../src/domain/catalog/find-entries.ts';
-import { createPatternCompiler } from '../src/runtime/catalog-pattern.ts';
-import { loadEmbeddedSnapshot } from '../src/runtime/catalog-snapshot.ts';
+import { createPatternCompiler } from '../src/runtime/catalog/pattern.ts';
+import { loadEmbeddedSnapshot } from '../src/runtime/catalog/snapshot.ts';
 import { median } from './measure.ts';
 
 const PATTERNS = [

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { loadEmbeddedMap } from '../src/runtime/catalog-snapshot.ts';
+import { loadEmbeddedMap } from '../src/runtime/catalog/snapshot.ts';
 import { CORES, freePort, productCommand, type Program, start, untilReady } from './measure.ts';
 
 /** A program and what it is asked. */

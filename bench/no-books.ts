@@ -2,9 +2,9 @@
 import { registerHooks } from 'node:module';
 
 const WITHOUT: Readonly<Record<string, string>> = {
-  '/src/persistence/stores/calls.ts':
+  '/src/persistence/calls/store.ts':
     "export const createCallStore = () => ({ keep: () => ({ callId: '', traceId: '' }), append: async () => async () => [], backlog: () => 0, async unfold() {}, async readable() {} }); export const refuseUnsound = () => {};",
-  '/src/runtime/write-behind.ts':
+  '/src/runtime/tasks/write-behind.ts':
     'export const createWriteBehind = () => ({ push() {}, async flush() {}, async caughtUp() {}, waiting: () => 0, gone: () => 0, betweenCommits: (read) => read() });',
 };
 

@@ -5,7 +5,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SpanPosition } from '../src/domain/traces/span-cursor.ts';
 import type { TraceSummary, TraceWindow } from '../src/domain/traces/trace.ts';
-import { openStores } from '../src/persistence/orm.ts';
+import { openStores } from '../src/persistence/database/orm.ts';
 import { DAY_MS, DAYS, fill, LARGE, SPANS_PER_TRACE, TEAMS, traceIdOf } from './trace-fill.ts';
 
 const READS = 400;

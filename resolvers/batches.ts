@@ -3,9 +3,9 @@ import { Forbidden, InvalidInput } from '../src/domain/errors.ts';
 import { CANCEL_BATCH, CREATE_BATCH, GET_BATCH } from '../src/domain/upstream-objects/object-action.ts';
 import { mayChange } from '../src/domain/upstream-objects/shown-object.ts';
 import type { ObjectPage, ShownObject, UpstreamObject } from '../src/domain/upstream-objects/upstream-object.ts';
-import { objectReader, objectWriter } from './access.ts';
-import { callerOf, operation } from './operation.ts';
-import type { Platform, Scope } from './scope.ts';
+import { objectReader, objectWriter } from './operation/access.ts';
+import { callerOf, operation } from './operation/operation.ts';
+import type { Platform, Scope } from './operation/scope.ts';
 import {
   asSeen,
   type CallFacts,

@@ -9,10 +9,10 @@ import {
 } from '../src/domain/catalog/history.ts';
 import { pricesAt, type PricesThen, priceStepsOf, type PriceStep } from '../src/domain/catalog/price-history.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
-import { eachOf, type PromptStream } from '../src/domain/prompt.ts';
-import { anyone } from './access.ts';
-import { operation } from './operation.ts';
-import type { Scope } from './scope.ts';
+import { eachOf, type PromptStream } from '../src/domain/pollable-stream.ts';
+import { anyone } from './operation/access.ts';
+import { operation } from './operation/operation.ts';
+import type { Scope } from './operation/scope.ts';
 
 /** Changes of one page. */
 export const CHANGE_PAGE_SIZE = 500;

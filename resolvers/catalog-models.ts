@@ -1,8 +1,8 @@
 import type { CatalogEntry, CatalogSnapshot } from '../src/domain/catalog/catalog.ts';
 import { findModels, joinModels, type Model, type ModelFilters, type Models } from '../src/domain/catalog/models.ts';
-import { anyone } from './access.ts';
+import { anyone } from './operation/access.ts';
 import { stateOf } from './catalog.ts';
-import { operation } from './operation.ts';
+import { operation } from './operation/operation.ts';
 
 /** Worked out when first asked for, and gone with the state of the catalog. */
 const kept = new WeakMap<CatalogSnapshot, Models>();

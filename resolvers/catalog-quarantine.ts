@@ -1,8 +1,8 @@
 import type { CatalogEntry } from '../src/domain/catalog/catalog.ts';
 import type { HeldPrice } from '../src/domain/catalog/quarantine.ts';
 import { NotFound } from '../src/domain/errors.ts';
-import { admin, anyAdmin } from './access.ts';
-import { callerOf, operation } from './operation.ts';
+import { admin, anyAdmin } from './operation/access.ts';
+import { callerOf, operation } from './operation/operation.ts';
 
 /** Prices that are kept out of the catalog, in the order of its entries. */
 export const listQuarantined = operation({

@@ -1,7 +1,7 @@
 import type { CatalogStatus } from '../src/domain/catalog/catalog.ts';
-import { anyone } from './access.ts';
-import { operation } from './operation.ts';
-import type { Platform } from './scope.ts';
+import { anyone } from './operation/access.ts';
+import { operation } from './operation/operation.ts';
+import type { Platform } from './operation/scope.ts';
 
 /** How fresh the catalog is, now. */
 export interface CatalogHealth extends CatalogStatus {

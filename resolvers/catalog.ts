@@ -4,9 +4,9 @@ import { assertDemands, type EntryDemands, narrowEntries } from '../src/domain/c
 import { keepRecent, type Recent } from '../src/domain/catalog/recent.ts';
 import { type EntrySort, sortEntries } from '../src/domain/catalog/sort-entries.ts';
 import { InvalidInput, NotFound } from '../src/domain/errors.ts';
-import { anyone } from './access.ts';
-import { operation } from './operation.ts';
-import type { Platform } from './scope.ts';
+import { anyone } from './operation/access.ts';
+import { operation } from './operation/operation.ts';
+import type { Platform } from './operation/scope.ts';
 
 /** Which entries to find, and in which order. */
 export interface EntrySearch {

@@ -4,9 +4,9 @@ import { assertAskable } from '../src/domain/inference/askable.ts';
 import { CHAT_COMPLETIONS } from '../src/domain/inference/endpoint.ts';
 import type { Usd } from '../src/domain/money.ts';
 import type { GatewayCall } from '../src/gateway/gateway.ts';
-import { anyKey } from './access.ts';
-import { callerOf, operation } from './operation.ts';
-import type { Scope } from './scope.ts';
+import { anyKey } from './operation/access.ts';
+import { callerOf, operation } from './operation/operation.ts';
+import type { Scope } from './operation/scope.ts';
 
 /** A tool the model wants called. */
 export interface ToolCall {

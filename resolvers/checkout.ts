@@ -10,9 +10,9 @@ import {
 import type { PaymentEvent } from '../src/domain/checkout/payment-event.ts';
 import { Conflict, DomainError, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { Page } from '../src/domain/page.ts';
-import { admin, anyone } from './access.ts';
-import { operation } from './operation.ts';
-import type { Platform } from './scope.ts';
+import { admin, anyone } from './operation/access.ts';
+import { operation } from './operation/operation.ts';
+import type { Platform } from './operation/scope.ts';
 
 /** Most checkouts on a page. */
 export const CHECKOUT_PAGE_SIZE = 50;

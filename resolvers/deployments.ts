@@ -6,9 +6,9 @@ import type { Probe } from '../src/domain/deployments/probe.ts';
 import { entryFor } from '../src/domain/deployments/priced-by.ts';
 import { publicAddress } from '../src/domain/deployments/public-address.ts';
 import { mayCallSome } from '../src/domain/deployments/model-names.ts';
-import { anyKey } from './access.ts';
-import { callerOf, operation } from './operation.ts';
-import type { Scope } from './scope.ts';
+import { anyKey } from './operation/access.ts';
+import { callerOf, operation } from './operation/operation.ts';
+import type { Scope } from './operation/scope.ts';
 
 /** A deployment as a caller may see it: nothing of its credentials, and its address for administrators only. */
 export interface SeenDeployment extends Pick<Deployment, 'id' | 'modelGroup' | 'provider' | 'upstreamModel'> {

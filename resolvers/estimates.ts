@@ -2,9 +2,9 @@ import type { CatalogSnapshot, CatalogSource } from '../src/domain/catalog/catal
 import { rankEntries, type Ranking } from '../src/domain/catalog/estimate.ts';
 import { keepRecent, type Recent } from '../src/domain/catalog/recent.ts';
 import { assertWorkload, type Workload } from '../src/domain/catalog/workload.ts';
-import { anyone } from './access.ts';
+import { anyone } from './operation/access.ts';
 import { type EntrySearch, searchEntries, stateOf } from './catalog.ts';
-import { operation } from './operation.ts';
+import { operation } from './operation/operation.ts';
 
 /** A ranking, all from one state of the catalog. */
 export interface RankedEntries extends Ranking {

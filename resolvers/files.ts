@@ -4,9 +4,9 @@ import { assertFits } from '../src/domain/upstream-objects/file-limits.ts';
 import { CREATE_FILE, DELETE_FILE, GET_FILE, READ_FILE } from '../src/domain/upstream-objects/object-action.ts';
 import type { ObjectPage, UpstreamObject } from '../src/domain/upstream-objects/upstream-object.ts';
 import type { GatewayCall } from '../src/gateway/gateway.ts';
-import { objectReader, objectWriter } from './access.ts';
-import { callerOf, operation } from './operation.ts';
-import type { Scope } from './scope.ts';
+import { objectReader, objectWriter } from './operation/access.ts';
+import { callerOf, operation } from './operation/operation.ts';
+import type { Scope } from './operation/scope.ts';
 import {
   asSeen,
   type CallFacts,

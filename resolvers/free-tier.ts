@@ -1,6 +1,6 @@
 import type { FreeTierUsage } from '../src/domain/free-tier/free-tier.ts';
-import { anyone } from './access.ts';
-import { operation } from './operation.ts';
+import { anyone } from './operation/access.ts';
+import { operation } from './operation/operation.ts';
 
 /** What the caller's address has used of today's free calls; asking costs none. Throws Unavailable. */
 export const getFreeTierUsage = operation({

@@ -1,10 +1,10 @@
 import type { Caller } from '../src/domain/caller.ts';
 import { NotFound } from '../src/domain/errors.ts';
 import type { Probe } from '../src/domain/deployments/probe.ts';
-import { anyKey } from './access.ts';
+import { anyKey } from './operation/access.ts';
 import { type SeenDeployment, seenBy } from './deployments.ts';
-import { callerOf, operation } from './operation.ts';
-import type { Platform, Scope } from './scope.ts';
+import { callerOf, operation } from './operation/operation.ts';
+import type { Platform, Scope } from './operation/scope.ts';
 
 /** Which deployments are meant; null leaves it open. */
 export interface Wanted {

@@ -1,7 +1,7 @@
 import { Unavailable } from '../src/domain/errors.ts';
-import { anyone } from './access.ts';
+import { anyone } from './operation/access.ts';
 import { type CatalogHealth, catalogHealth } from './catalog-status.ts';
-import { operation } from './operation.ts';
+import { operation } from './operation/operation.ts';
 
 /** State of the process for load balancers and operators. */
 export interface Readiness {

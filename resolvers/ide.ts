@@ -2,9 +2,9 @@ import type { ModelRequest } from '../src/domain/chat/chat.ts';
 import { RESPONSES } from '../src/domain/inference/endpoint.ts';
 import { type IdeModel, ideModelOf } from '../src/domain/inference/ide-model.ts';
 import type { GatewayCall } from '../src/gateway/gateway.ts';
-import { anyKey } from './access.ts';
+import { anyKey } from './operation/access.ts';
 import { callModel } from './inference.ts';
-import { operation } from './operation.ts';
+import { operation } from './operation/operation.ts';
 import { askForResponse } from './responses.ts';
 
 /** What an IDE asks; the request follows from the model that its name turns out to mean. */

@@ -1,8 +1,8 @@
 import type { ModelRequest } from '../src/domain/chat/chat.ts';
 import { assertFits } from '../src/domain/upstream-objects/file-limits.ts';
 import type { GatewayCall, TokenCount } from '../src/gateway/gateway.ts';
-import { anyKey } from './access.ts';
-import { callerOf, operation } from './operation.ts';
+import { anyKey } from './operation/access.ts';
+import { callerOf, operation } from './operation/operation.ts';
 
 /** Sends a request that is already in the dialect; whoever asked relays the answer and settles the call. */
 export const callModel = operation({

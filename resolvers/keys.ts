@@ -14,9 +14,9 @@ import {
 } from '../src/domain/keys/virtual-key.ts';
 import { type Usd, ZERO_USD } from '../src/domain/money.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
-import { admin, anyKey, isAnyAdmin, keyReader } from './access.ts';
-import { callerOf, operation } from './operation.ts';
-import type { Scope } from './scope.ts';
+import { admin, anyKey, isAnyAdmin, keyReader } from './operation/access.ts';
+import { callerOf, operation } from './operation/operation.ts';
+import type { Scope } from './operation/scope.ts';
 
 const HASH = /^[0-9a-f]{64}$/;
 /** Most keys of one page of the graph's list. */

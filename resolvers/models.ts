@@ -2,8 +2,8 @@ import { visibilityOf } from '../src/domain/caller.ts';
 import { type ModelInfo, modelInfos } from '../src/domain/deployments/model-info.ts';
 import { type NamedModel, namedModel, namedModels } from '../src/domain/deployments/model-names.ts';
 import { InvalidInput, NotFound } from '../src/domain/errors.ts';
-import { anyKey } from './access.ts';
-import { callerOf, operation } from './operation.ts';
+import { anyKey } from './operation/access.ts';
+import { callerOf, operation } from './operation/operation.ts';
 
 /** Which of the models there are. */
 interface ModelListDraft {

@@ -1,7 +1,7 @@
 import type { RealtimeRequest } from '../src/domain/realtime/realtime.ts';
 import type { RealtimeSession } from '../src/gateway/realtime.ts';
-import { anyKey } from './access.ts';
-import { callerOf, operation } from './operation.ts';
+import { anyKey } from './operation/access.ts';
+import { callerOf, operation } from './operation/operation.ts';
 
 /** Opens a session with the model's upstream; whoever asked joins the caller to it, or gives it up. */
 export const openRealtime = operation({

@@ -4,8 +4,8 @@ import { InvalidInput } from '../src/domain/errors.ts';
 import { itemIn, itemsBefore, itemsOf, referredTo } from '../src/domain/responses/items.ts';
 import type { Item, KeptResponse } from '../src/domain/responses/kept-response.ts';
 import { isOwnResponseId, responseOfItem } from '../src/domain/responses/response-ids.ts';
-import { callerOf } from './operation.ts';
-import type { Scope } from './scope.ts';
+import { callerOf } from './operation/operation.ts';
+import type { Scope } from './operation/scope.ts';
 
 /** A request in which everything stands that it only referred to. */
 interface InItsPlace {

@@ -4,8 +4,8 @@ import type { Item } from '../src/domain/responses/kept-response.ts';
 import { ownResponseId } from '../src/domain/responses/response-ids.ts';
 import type { TurnMemory } from '../src/domain/responses/turn-memory.ts';
 import type { GatewayCall } from '../src/gateway/gateway.ts';
-import { anyKey } from './access.ts';
-import { callerOf, operation } from './operation.ts';
+import { anyKey } from './operation/access.ts';
+import { callerOf, operation } from './operation/operation.ts';
 import { inItsPlace } from './response-context.ts';
 import { askWithItems, goingOnUpstream } from './responses.ts';
 

@@ -13,10 +13,10 @@ import {
   type ObjectAction,
 } from '../src/domain/upstream-objects/object-action.ts';
 import type { GatewayCall } from '../src/gateway/gateway.ts';
-import { anyKey, objectReader, objectWriter } from './access.ts';
-import { callerOf, operation } from './operation.ts';
+import { anyKey, objectReader, objectWriter } from './operation/access.ts';
+import { callerOf, operation } from './operation/operation.ts';
 import { findKept, inItsPlace, noPrevious } from './response-context.ts';
-import type { Scope } from './scope.ts';
+import type { Scope } from './operation/scope.ts';
 import { type CallFacts, noObject, pass, placeOf } from './upstream-objects.ts';
 
 /**

@@ -6,9 +6,9 @@ import type { SpanHead } from '../src/domain/traces/span.ts';
 import { type SpanErrorPage, spanErrorPage } from '../src/domain/traces/span-error.ts';
 import type { TraceKey } from '../src/domain/traces/store.ts';
 import type { TraceIdentity, TraceSummary } from '../src/domain/traces/trace.ts';
-import { traceReader } from './access.ts';
-import { callerOf, operation } from './operation.ts';
-import type { Scope } from './scope.ts';
+import { traceReader } from './operation/access.ts';
+import { callerOf, operation } from './operation/operation.ts';
+import type { Scope } from './operation/scope.ts';
 import { getSpan, type TraceAddress, type TraceUpdate, visibleSummaries, watchTraces } from './traces.ts';
 
 /** Spans of one update; more come in several. */

@@ -1,8 +1,8 @@
 import type { CatalogEntry } from '../src/domain/catalog/catalog.ts';
 import type { CallNames } from '../src/domain/traces/call-usage.ts';
-import { traceReader } from './access.ts';
-import { operation } from './operation.ts';
-import type { Scope } from './scope.ts';
+import { traceReader } from './operation/access.ts';
+import { operation } from './operation/operation.ts';
+import type { Scope } from './operation/scope.ts';
 
 /** The catalog entry of a model as a span names it and who answered; null when none is certain. */
 export const findEntryOfCall = operation({

@@ -1,9 +1,9 @@
 import type { Caller, Owner } from '../src/domain/caller.ts';
 import { Forbidden, NotFound } from '../src/domain/errors.ts';
 import type { TraceSummary } from '../src/domain/traces/trace.ts';
-import { traceEraser } from './access.ts';
-import { callerOf, operation } from './operation.ts';
-import type { Scope } from './scope.ts';
+import { traceEraser } from './operation/access.ts';
+import { callerOf, operation } from './operation/operation.ts';
+import type { Scope } from './operation/scope.ts';
 import { tellChanges, type TraceAddress, visibleSummaries } from './traces.ts';
 
 /** Whether a trace is the caller's to take texts out of: who may do so to all is an administrator. */

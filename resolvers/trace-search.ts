@@ -14,9 +14,9 @@ import {
   type TraceOrder,
   type TraceSearch,
 } from '../src/domain/traces/trace-search.ts';
-import { traceReader } from './access.ts';
-import { callerOf, operation } from './operation.ts';
-import type { Scope } from './scope.ts';
+import { traceReader } from './operation/access.ts';
+import { callerOf, operation } from './operation/operation.ts';
+import type { Scope } from './operation/scope.ts';
 
 const DAY_MS = 86_400_000;
 const DEFAULT_BUCKETS = 24;

@@ -2,7 +2,7 @@ import type { Bus, Delivery } from '../src/domain/bus.ts';
 import { type Caller, mayRead, type Owner, ownerOf, visibilityOf } from '../src/domain/caller.ts';
 import { InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { Page } from '../src/domain/page.ts';
-import type { PromptStream } from '../src/domain/prompt.ts';
+import type { PromptStream } from '../src/domain/pollable-stream.ts';
 import { assembleTrace, isRootless, namedByFirst } from '../src/domain/traces/assemble-trace.ts';
 import { cursorAfter, readCursor } from '../src/domain/traces/cursor.ts';
 import { soughtCall, spendWithElsewhere } from '../src/domain/traces/call-spend.ts';
@@ -20,10 +20,10 @@ import {
   TRACE_PAGE_SIZE,
 } from '../src/domain/traces/trace.ts';
 import { NO_FILTERS, passesFilters, type TraceFilters } from '../src/domain/traces/trace-search.ts';
-import { traceReader, traceWriter } from './access.ts';
-import { whileAllowed } from './live.ts';
-import { callerOf, operation } from './operation.ts';
-import type { Scope } from './scope.ts';
+import { traceReader, traceWriter } from './operation/access.ts';
+import { whileAllowed } from './operation/live-feed.ts';
+import { callerOf, operation } from './operation/operation.ts';
+import type { Scope } from './operation/scope.ts';
 import { isOfOwner } from './trace-books.ts';
 
 /** Most calls of an export that are looked for in the books; more are estimated unseen. */

@@ -21,8 +21,8 @@ import {
   type UpstreamObject,
 } from '../src/domain/upstream-objects/upstream-object.ts';
 import type { GatewayCall, Place } from '../src/gateway/gateway.ts';
-import { callerOf } from './operation.ts';
-import type { Scope } from './scope.ts';
+import { callerOf } from './operation/operation.ts';
+import type { Scope } from './operation/scope.ts';
 
 /** What calls about kept things need of a scope; they are made without a request as well. */
 type Within = Pick<Scope, 'platform' | 'caller' | 'signal'>;

@@ -1,9 +1,9 @@
 import { cancelBatch, createBatch, getBatch, listBatches } from '../resolvers/batches.ts';
 import { GATEWAY_FIELDS } from '../src/domain/inference/gateway-fields.ts';
-import { KEPT, listAnswer, objectAnswer, pageOf, PLACE_FIELDS } from './kept.ts';
-import { callFactsOf } from './model-call.ts';
-import type { HttpRequest, RouteRow } from './route.ts';
-import { parseBody } from './sent-body.ts';
+import { KEPT, listAnswer, objectAnswer, pageOf, PLACE_FIELDS } from './upstream-objects.ts';
+import { callFactsOf } from './model-call/model-call.ts';
+import type { HttpRequest, RouteRow } from './http/route.ts';
+import { parseBody } from './http/json-body.ts';
 
 /** Batches of one page where the caller does not say. */
 const PAGE = 20;

@@ -2,8 +2,8 @@ import { type CatalogPage, getCatalogEntry, listCatalogEntries, type PageRequest
 import type { CatalogEntry, CatalogSnapshot } from '../src/domain/catalog/catalog.ts';
 import { declaredFieldsOf, extraFieldsOf } from '../src/domain/catalog/declared-fields.ts';
 import { keepRecent } from '../src/domain/catalog/recent.ts';
-import { flag, integer, query, text } from './query.ts';
-import { type HttpAnswer, type RouteRow, route } from './route.ts';
+import { flag, integer, query, text } from './http/query.ts';
+import { type HttpAnswer, type RouteRow, route } from './http/route.ts';
 
 const LIST_PATH = '/model_catalog';
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Buyer, Purchase } from '../resolvers/checkout.ts';
 import type { CheckoutState } from '../src/domain/checkout/payment-event.ts';
-import { escapeHtml } from './html.ts';
-import type { HttpAnswer } from './route.ts';
+import { escapeHtml } from './http/html.ts';
+import type { HttpAnswer } from './http/route.ts';
 
 const STYLE = `
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 40rem; margin: 4rem auto; padding: 0 1rem; color: #1c2430; }

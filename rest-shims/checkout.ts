@@ -1,6 +1,6 @@
 import { type Buyer, createCheckout, openPurchase, replaceLostKey, takePaymentMessage } from '../resolvers/checkout.ts';
 import { cancelledPage, purchasePage } from './checkout-page.ts';
-import { type HttpRequest, json, route, type RouteRow } from './route.ts';
+import { type HttpRequest, json, route, type RouteRow } from './http/route.ts';
 
 const SUCCESS_PATH = '/billing/success';
 const BODY_LIMIT = 1024 * 1024;

@@ -1,5 +1,5 @@
-import { escapeHtml } from './html.ts';
-import type { HttpAnswer, RouteRow } from './route.ts';
+import { escapeHtml } from './http/html.ts';
+import type { HttpAnswer, RouteRow } from './http/route.ts';
 
 /** The page people open first: every path this process serves, made from the rows themselves. */
 export function docsRoutes(documented: readonly RouteRow[]): readonly RouteRow[] {

@@ -1,12 +1,12 @@
 import { createFile, deleteFile, getFile, listFiles, readFile } from '../resolvers/files.ts';
-import type { Scope } from '../resolvers/scope.ts';
+import type { Scope } from '../resolvers/operation/scope.ts';
 import type { Form } from '../src/domain/inference/form.ts';
 import { firstModelOf } from '../src/wire/batches/lines.ts';
 import { fieldsOf } from '../src/wire/multipart/form.ts';
-import { formOf } from './form.ts';
-import { KEPT, listAnswer, objectAnswer, pageOf, PLACE_FIELDS, wantedOf } from './kept.ts';
-import { callFactsOf, unreadAnswer } from './model-call.ts';
-import type { HttpAnswer, HttpRequest, RouteRow } from './route.ts';
+import { formOf } from './http/form.ts';
+import { KEPT, listAnswer, objectAnswer, pageOf, PLACE_FIELDS, wantedOf } from './upstream-objects.ts';
+import { callFactsOf, unreadAnswer } from './model-call/model-call.ts';
+import type { HttpAnswer, HttpRequest, RouteRow } from './http/route.ts';
 
 /** Files of one page where the caller does not say. */
 const PAGE = 1_000;

@@ -1,5 +1,5 @@
 import { getFreeTierUsage } from '../resolvers/free-tier.ts';
-import { json, route, type RouteRow } from './route.ts';
+import { json, route, type RouteRow } from './http/route.ts';
 
 /** What is left of the free calls. */
 export const freeTierRoutes: readonly RouteRow[] = [

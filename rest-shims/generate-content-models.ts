@@ -1,6 +1,6 @@
 import { getModel, listModels } from '../resolvers/models.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
-import { type HttpRequest, json, route, type RouteRow } from './route.ts';
+import { type HttpRequest, json, route, type RouteRow } from './http/route.ts';
 
 type NamedModel = ReturnType<typeof getModel>;
 

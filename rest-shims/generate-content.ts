@@ -1,5 +1,5 @@
 import { countTokens } from '../resolvers/inference.ts';
-import type { Scope } from '../resolvers/scope.ts';
+import type { Scope } from '../resolvers/operation/scope.ts';
 import type { ModelRequest } from '../src/domain/chat/chat.ts';
 import { DomainError, NotFound } from '../src/domain/errors.ts';
 import { assertAskable } from '../src/domain/inference/askable.ts';
@@ -7,11 +7,11 @@ import { COUNT_CONTENT_TOKENS, GENERATE_CONTENT } from '../src/domain/inference/
 import { arrayOfEvents } from '../src/wire/generate-content/array.ts';
 import { isObject } from '../src/wire/json/fields.ts';
 import { eventOf } from '../src/wire/sse/events.ts';
-import { callTermsOf } from './call-terms.ts';
+import { callTermsOf } from './model-call/terms.ts';
 import { geminiError, statusOf } from './errors.ts';
-import { callFactsOf, callThrough, type ModelDoor } from './model-call.ts';
-import { type HttpAnswer, type HttpRequest, json, type RouteRow } from './route.ts';
-import { parseBody, parseInPart } from './sent-body.ts';
+import { callFactsOf, callThrough, type ModelDoor } from './model-call/model-call.ts';
+import { type HttpAnswer, type HttpRequest, json, type RouteRow } from './http/route.ts';
+import { parseBody, parseInPart } from './http/json-body.ts';
 
 /** `gemini-2.5-flash:streamGenerateContent`: a model, which may hold slashes and colons, and what is asked of it. */
 const ASKED = /^(.+):([A-Za-z]+)$/;

@@ -1,6 +1,6 @@
 import { type Checked, checkHealth } from '../resolvers/health-checks.ts';
 import { checkReadiness } from '../resolvers/health.ts';
-import { json, route, type RouteRow } from './route.ts';
+import { json, route, type RouteRow } from './http/route.ts';
 
 /** A deployment as the reference shows one. */
 function endpointObject({ deployment, found }: Checked, details: boolean): object {

@@ -1,5 +1,5 @@
 import { askForIde } from '../resolvers/ide.ts';
-import type { Scope } from '../resolvers/scope.ts';
+import type { Scope } from '../resolvers/operation/scope.ts';
 import { bytesOf, collect } from '../src/domain/bytes.ts';
 import type { ModelRequest } from '../src/domain/chat/chat.ts';
 import { displayName } from '../src/domain/chat/provider.ts';
@@ -12,9 +12,9 @@ import { readIdeRequest, withModel } from '../src/wire/ide/request.ts';
 import { parseJson } from '../src/wire/json/fields.ts';
 import { RESPONSES_OUT } from '../src/wire/responses/outbound.ts';
 import { translatedStream } from '../src/wire/translate.ts';
-import { callThrough, openAiDoor } from './model-call.ts';
-import type { HttpAnswer, HttpRequest, RouteRow } from './route.ts';
-import { parseBody } from './sent-body.ts';
+import { callThrough, openAiDoor } from './model-call/model-call.ts';
+import type { HttpAnswer, HttpRequest, RouteRow } from './http/route.ts';
+import { parseBody } from './http/json-body.ts';
 
 type Fault = NonNullable<ReturnType<typeof ideFaultOf>>;
 /** Most bytes of an answer that is sent whole. */

@@ -12,8 +12,8 @@ import {
   TRANSCRIPTIONS,
   TRANSLATIONS,
 } from '../src/domain/inference/endpoint.ts';
-import { callThrough, openAiDoor } from './model-call.ts';
-import type { RouteRow } from './route.ts';
+import { callThrough, openAiDoor } from './model-call/model-call.ts';
+import type { RouteRow } from './http/route.ts';
 
 /** Where OpenAI's and Azure's clients look for an endpoint. */
 const pathsOf = ({ path }: Endpoint): RouteRow['paths'] => [

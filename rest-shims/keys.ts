@@ -12,7 +12,7 @@ import {
   unblockKey,
   updateKey,
 } from '../resolvers/keys.ts';
-import type { Operation } from '../resolvers/operation.ts';
+import type { Operation } from '../resolvers/operation/operation.ts';
 import { ROLES } from '../src/domain/role.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import type { KeyPatch } from '../src/domain/keys/key-change.ts';
@@ -20,9 +20,9 @@ import type { KeyDraft } from '../src/domain/keys/key-draft.ts';
 import { KEY_SORTS, KEY_STATUSES, type VirtualKey } from '../src/domain/keys/virtual-key.ts';
 import { type Usd, usdFrom, usdNumber, ZERO_USD } from '../src/domain/money.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
-import { fields, flagOf, given, number, object, oneOf, requiredText, text, texts } from './body-fields.ts';
-import { flag, integer, query, text as queryText } from './query.ts';
-import { json, route, type RouteRow } from './route.ts';
+import { fields, flagOf, given, number, object, oneOf, requiredText, text, texts } from './http/body-fields.ts';
+import { flag, integer, query, text as queryText } from './http/query.ts';
+import { json, route, type RouteRow } from './http/route.ts';
 
 const BODY_LIMIT = 1024 * 1024;
 const DEFAULT_SIZE = 10;

@@ -4,11 +4,11 @@ import { DomainError } from '../src/domain/errors.ts';
 import { assertAskable, mistyped } from '../src/domain/inference/askable.ts';
 import { COUNT_TOKENS, type Endpoint, MESSAGES } from '../src/domain/inference/endpoint.ts';
 import { PING } from '../src/wire/messages/write-answer.ts';
-import { callTermsOf } from './call-terms.ts';
+import { callTermsOf } from './model-call/terms.ts';
 import { anthropicError } from './errors.ts';
-import { callFactsOf, callThrough, type ModelDoor } from './model-call.ts';
-import { type HttpRequest, json, route, type RouteRow } from './route.ts';
-import { parseInPart } from './sent-body.ts';
+import { callFactsOf, callThrough, type ModelDoor } from './model-call/model-call.ts';
+import { type HttpRequest, json, route, type RouteRow } from './http/route.ts';
+import { parseInPart } from './http/json-body.ts';
 
 /** Headers that say which words the body is in; an upstream of the same dialect has to know them. */
 const FORWARDED = ['anthropic-version', 'anthropic-beta'] as const;

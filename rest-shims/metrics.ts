@@ -1,5 +1,5 @@
 import { readMetrics } from '../resolvers/metrics.ts';
-import { route, type RouteRow } from './route.ts';
+import { route, type RouteRow } from './http/route.ts';
 
 /** What a Prometheus server reads. */
 export const metricsRoutes: readonly RouteRow[] = [

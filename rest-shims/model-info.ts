@@ -1,7 +1,7 @@
 import { type KnownModel, listModelInfo } from '../resolvers/models.ts';
 import { publicAddress } from '../src/domain/deployments/public-address.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
-import { json, route, type RouteRow } from './route.ts';
+import { json, route, type RouteRow } from './http/route.ts';
 
 /** What no deployment has a price for is unknown, not free. */
 const UNPRICED = { input_cost_per_token: null, output_cost_per_token: null };

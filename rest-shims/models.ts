@@ -1,7 +1,7 @@
 import { getModel, listModels } from '../resolvers/models.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import { messagesModel, messagesModelList } from './messages-models.ts';
-import { type HttpRequest, json, route, type RouteRow } from './route.ts';
+import { type HttpRequest, json, route, type RouteRow } from './http/route.ts';
 
 type NamedModel = ReturnType<typeof getModel>;
 

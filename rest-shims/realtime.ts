@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { openRealtime } from '../resolvers/realtime.ts';
-import type { Scope } from '../resolvers/scope.ts';
+import type { Scope } from '../resolvers/operation/scope.ts';
 import type { Ids } from '../src/domain/clock.ts';
 import { DomainError, InvalidInput, Unauthenticated, Unsupported } from '../src/domain/errors.ts';
 import type { RealtimeRequest } from '../src/domain/realtime/realtime.ts';
@@ -8,11 +8,11 @@ import type { SocketMessage } from '../src/domain/realtime/sockets.ts';
 import { Secret } from '../src/domain/secret.ts';
 import { VERSION } from '../src/domain/version.ts';
 import { errorEvent } from '../src/wire/realtime/error-event.ts';
-import { readCredential, requireCredential } from './credential.ts';
+import { readCredential, requireCredential } from './http/credential.ts';
 import { proxyError, statusOf } from './errors.ts';
-import { noUpgrade, offeredProtocols, type UpgradeRequest } from './handshake.ts';
-import { callFactsOf, headerText } from './model-call.ts';
-import type { RouteRow } from './route.ts';
+import { noUpgrade, offeredProtocols, type UpgradeRequest } from './http/handshake.ts';
+import { callFactsOf, headerText } from './model-call/model-call.ts';
+import type { RouteRow } from './http/route.ts';
 
 type RealtimeSession = Awaited<ReturnType<typeof openRealtime>>;
 

@@ -2,9 +2,9 @@ import type { Caller } from '../src/domain/caller.ts';
 import { DomainError, InvalidInput } from '../src/domain/errors.ts';
 import type { RequestBody } from '../src/domain/inference/askable.ts';
 import { proxyError, renderError, statusOf } from './errors.ts';
-import { failureHead } from './failure-head.ts';
-import type { RouteRow } from './route.ts';
-import { parseBody } from './sent-body.ts';
+import { failureHead } from './http/failure-headers.ts';
+import type { RouteRow } from './http/route.ts';
+import { parseBody } from './http/json-body.ts';
 
 /** Names of lanes, as OpenAI has them. */
 const LANE = /^[\w.-]{1,256}$/;

@@ -1,5 +1,5 @@
 import { prepareResponse, takeResponseTurn, type TurnRequest } from '../resolvers/response-turns.ts';
-import type { Scope } from '../resolvers/scope.ts';
+import type { Scope } from '../resolvers/operation/scope.ts';
 import { bytesOf } from '../src/domain/bytes.ts';
 import type { ModelRequest, Usage } from '../src/domain/chat/chat.ts';
 import { assertAskable, mistyped, type RequestBody } from '../src/domain/inference/askable.ts';
@@ -10,12 +10,12 @@ import type { AskedTurn, ReadMessage, Turn } from '../src/domain/responses/turns
 import { VERSION } from '../src/domain/version.ts';
 import { socketMessages } from '../src/wire/responses/socket-messages.ts';
 import { ResponseWriter } from '../src/wire/responses/write-answer.ts';
-import { callTermsOf } from './call-terms.ts';
-import { noUpgrade, type UpgradeRequest } from './handshake.ts';
-import { callFactsOf } from './model-call.ts';
+import { callTermsOf } from './model-call/terms.ts';
+import { noUpgrade, type UpgradeRequest } from './http/handshake.ts';
+import { callFactsOf } from './model-call/model-call.ts';
 import { errorEventOf, faultIn, laneOf, readEvent, unsteered } from './response-events.ts';
 import { RESPONSE_PATHS } from './responses.ts';
-import type { RouteRow } from './route.ts';
+import type { RouteRow } from './http/route.ts';
 
 /** The Responses API over a WebSocket, where it is over HTTP. */
 export const responseSocketRow: RouteRow = {

@@ -7,7 +7,7 @@ import {
   type NamedResponse,
   type ResponseAnswer,
 } from '../resolvers/responses.ts';
-import type { Scope } from '../resolvers/scope.ts';
+import type { Scope } from '../resolvers/operation/scope.ts';
 import { type ByteSink, type ByteStream, collect } from '../src/domain/bytes.ts';
 import { DomainError, InvalidInput, UpstreamFailed } from '../src/domain/errors.ts';
 import { RESPONSES, RESPONSES_COMPACT } from '../src/domain/inference/endpoint.ts';
@@ -15,9 +15,9 @@ import { isObject, parseJson } from '../src/wire/json/fields.ts';
 import { asBuffer } from '../src/wire/json/members.ts';
 import { shownResponse } from '../src/wire/responses/rename.ts';
 import { proxyError, statusOf } from './errors.ts';
-import { pageOf } from './kept.ts';
-import { callFactsOf, callThrough, headOf, type ModelDoor, openAiDoor } from './model-call.ts';
-import { type HttpAnswer, type HttpRequest, json, type RouteRow } from './route.ts';
+import { pageOf } from './upstream-objects.ts';
+import { callFactsOf, callThrough, headOf, type ModelDoor, openAiDoor } from './model-call/model-call.ts';
+import { type HttpAnswer, type HttpRequest, json, type RouteRow } from './http/route.ts';
 
 /** Most bytes of what is said of a response. */
 const ANSWER_LIMIT = 64 * 1024 * 1024;

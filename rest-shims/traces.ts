@@ -1,4 +1,4 @@
-import type { Scope } from '../resolvers/scope.ts';
+import type { Scope } from '../resolvers/operation/scope.ts';
 import { getSpanError } from '../resolvers/spans.ts';
 import { getSpan, getTrace, ingestTraces, listTraces, type ReadTrace, type TracePage } from '../resolvers/traces.ts';
 import { integerFrom } from '../src/domain/catalog/numbers.ts';
@@ -11,8 +11,8 @@ import type { Span, SpanHead } from '../src/domain/traces/span.ts';
 import type { TraceAgent, TraceIdentity, TraceSummary } from '../src/domain/traces/trace.ts';
 import { isTruncated } from '../src/domain/traces/truncate.ts';
 import { encodeOtlpSuccess } from '../src/wire/otlp/answer.ts';
-import { integer, query, text, textUpTo } from './query.ts';
-import { type HttpAnswer, type HttpRequest, json, type RouteRow, route } from './route.ts';
+import { integer, query, text, textUpTo } from './http/query.ts';
+import { type HttpAnswer, type HttpRequest, json, type RouteRow, route } from './http/route.ts';
 
 const MAX_CURSOR_LENGTH = 512;
 const MAX_PAGE_SPANS = 500;

@@ -3,7 +3,7 @@ import ComplexityPlugin from '@pothos/plugin-complexity';
 import ErrorsPlugin from '@pothos/plugin-errors';
 import RelayPlugin from '@pothos/plugin-relay';
 import { GraphQLDateTime, GraphQLJSON } from 'graphql-scalars';
-import type { Scope } from '../resolvers/scope.ts';
+import type { Scope } from '../resolvers/operation/scope.ts';
 import type { Work } from './work.ts';
 
 /** What every resolve body sees: the same scope the operations see. */

@@ -1,4 +1,4 @@
-import type { Loaders } from '../resolvers/loaders.ts';
+import type { Loaders } from '../resolvers/operation/loaders.ts';
 import { findEntryOfCall } from '../resolvers/trace-edges.ts';
 import type { TraceBooks } from '../resolvers/trace-books.ts';
 import { searchTraces } from '../resolvers/trace-search.ts';

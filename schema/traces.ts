@@ -1,4 +1,4 @@
-import type { Loaders } from '../resolvers/loaders.ts';
+import type { Loaders } from '../resolvers/operation/loaders.ts';
 import { searchTraces, type TraceSearchPage } from '../resolvers/trace-search.ts';
 import { findTrace, getSpan, listTraces, type TracePage, type TraceUpdate, watchTraces } from '../resolvers/traces.ts';
 import { usdText } from '../src/domain/money.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Migrator } from '@mikro-orm/migrations';
-import { openDatabase } from '../src/persistence/orm.ts';
+import { openDatabase } from '../src/persistence/database/orm.ts';
 
 // Writes what the entities have gained since the last migration as a migration for each engine, and keeps the
 // snapshots up to date: `node scripts/create-migration.ts <name> [postgres url]`. Nothing is written to a

@@ -6,13 +6,13 @@
 // It writes where the server would (LENSGATE_DATA_DIR, DATABASE_URL), which may be running meanwhile. Run twice, it
 // adds nothing.
 import { parseArgs } from 'node:util';
-import { openStores } from '../src/persistence/orm.ts';
-import { SeedRejected, seedHistory } from '../src/runtime/catalog-seed.ts';
-import { loadEmbeddedSnapshot } from '../src/runtime/catalog-snapshot.ts';
-import { ConfigError } from '../src/runtime/config-file.ts';
+import { openStores } from '../src/persistence/database/orm.ts';
+import { SeedRejected, seedHistory } from '../src/runtime/catalog/seed.ts';
+import { loadEmbeddedSnapshot } from '../src/runtime/catalog/snapshot.ts';
+import { ConfigError } from '../src/runtime/settings/config-file.ts';
 import { keySmith } from '../src/runtime/identifiers.ts';
-import { createLog } from '../src/runtime/log.ts';
-import { readSettings } from '../src/runtime/settings.ts';
+import { createLog } from '../src/runtime/telemetry/log.ts';
+import { readSettings } from '../src/runtime/settings/settings.ts';
 
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { from: { type: 'string' }, config: { type: 'string' } } });

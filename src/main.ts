@@ -1,11 +1,11 @@
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
-import { ConfigError } from './runtime/config-file.ts';
+import { ConfigError } from './runtime/settings/config-file.ts';
 import { keySmith } from './runtime/identifiers.ts';
-import { createLog } from './runtime/log.ts';
-import { readSettings, type Settings } from './runtime/settings.ts';
-import { explainStart } from './start-failure.ts';
-import { welcome } from './welcome.ts';
+import { createLog } from './runtime/telemetry/log.ts';
+import { readSettings, type Settings } from './runtime/settings/settings.ts';
+import { explainStart } from './startup/start-failure.ts';
+import { welcome } from './startup/welcome.ts';
 
 // What this process writes (database, admin key) is for its owner alone, whatever the folder's rights are.
 process.umask(0o077);

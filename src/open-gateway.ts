@@ -2,13 +2,13 @@ import type { Admission } from './domain/admission/admission.ts';
 import type { HttpClient } from './domain/http.ts';
 import { createGateway, type GatewayOptions } from './gateway/create-gateway.ts';
 import { createProviders, demoDeployment } from './providers/providers.ts';
-import { createAwsAccounts } from './runtime/aws-accounts.ts';
+import { createAwsAccounts } from './runtime/credentials/aws-accounts.ts';
 import { pause, systemClock } from './runtime/clock.ts';
-import { createGoogleTokens } from './runtime/google-tokens.ts';
+import { createGoogleTokens } from './runtime/credentials/google-tokens.ts';
 import { randomIds } from './runtime/identifiers.ts';
-import type { Log } from './runtime/log.ts';
-import type { Settings } from './runtime/settings.ts';
-import { webSocketClient } from './runtime/web-sockets.ts';
+import type { Log } from './runtime/telemetry/log.ts';
+import type { Settings } from './runtime/settings/settings.ts';
+import { webSocketClient } from './runtime/network/web-sockets.ts';
 
 interface GatewayParts extends Pick<GatewayOptions, 'catalog' | 'recorder'> {
   readonly http: HttpClient;

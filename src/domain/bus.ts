@@ -1,5 +1,5 @@
 import type { CatalogChange } from './catalog/changes.ts';
-import type { PromptStream } from './prompt.ts';
+import type { PromptStream } from './pollable-stream.ts';
 import type { TraceChange } from './traces/trace.ts';
 
 /** Every live topic and what its events carry: facts, not ids, so that nothing needs loading. */

@@ -1,4 +1,4 @@
-import { begun } from '../domain/begun.ts';
+import { begun } from '../domain/first-chunk.ts';
 import type { ByteStream } from '../domain/bytes.ts';
 import type { Exchange, ModelRequest } from '../domain/chat/chat.ts';
 import type { Deployment, Provider } from '../domain/chat/provider.ts';

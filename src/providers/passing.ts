@@ -1,4 +1,4 @@
-import { begun } from '../domain/begun.ts';
+import { begun } from '../domain/first-chunk.ts';
 import type { Deployment, Provider } from '../domain/chat/provider.ts';
 import type { HttpClient } from '../domain/http.ts';
 import type { PassBody, PassThrough } from '../domain/upstream-objects/pass-through.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Bus, Delivery, Topics } from '../domain/bus.ts';
 import { Conflict } from '../domain/errors.ts';
-import { ENDED, nextOf, type PromptStream } from '../domain/prompt.ts';
+import { ENDED, nextOf, type PromptStream } from '../domain/pollable-stream.ts';
 
 /** Events a subscriber may leave unread before the oldest is dropped and counted. */
 const QUEUE_LIMIT = 256;

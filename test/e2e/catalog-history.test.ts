@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { openDatabase } from '../../src/persistence/orm.ts';
+import { openDatabase } from '../../src/persistence/database/orm.ts';
 import { spawnServer, type ServerProcess } from '../support/spawn-server.ts';
 
 const PATIENCE = { timeout: 30_000, interval: 50 };

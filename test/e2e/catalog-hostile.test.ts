@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CatalogSnapshot } from '../../src/domain/catalog/catalog.ts';
-import { createCatalogSource, type RefreshingCatalog } from '../../src/runtime/catalog-source.ts';
+import { createCatalogSource, type RefreshingCatalog } from '../../src/runtime/catalog/source.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { openCatalogDoor } from '../contract/catalog/catalog-door.ts';
 import { type Answer, mapOf, playUpstream, recordingLog, sends, type Upstream } from '../support/price-map-upstream.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/domain/clock.ts';
-import { createCatalogSource, type RefreshingCatalog } from '../../src/runtime/catalog-source.ts';
+import { createCatalogSource, type RefreshingCatalog } from '../../src/runtime/catalog/source.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { mapOf, playUpstream, recordingLog, sends, type Upstream } from '../support/price-map-upstream.ts';
 

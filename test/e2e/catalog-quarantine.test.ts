@@ -7,7 +7,7 @@ import type { CatalogSnapshot } from '../../src/domain/catalog/catalog.ts';
 import type { Release, ReleaseStore } from '../../src/domain/catalog/releases.ts';
 import { usdText } from '../../src/domain/money.ts';
 import { createPricer } from '../../src/gateway/price.ts';
-import { createCatalogSource, type RefreshingCatalog } from '../../src/runtime/catalog-source.ts';
+import { createCatalogSource, type RefreshingCatalog } from '../../src/runtime/catalog/source.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { aDeployment } from '../support/chat.ts';
 import { mapOf, playUpstream, recordingLog, type Rows, sends, type Upstream } from '../support/price-map-upstream.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { EMBEDDED_FOLDER } from '../../src/runtime/catalog-snapshot.ts';
+import { EMBEDDED_FOLDER } from '../../src/runtime/catalog/snapshot.ts';
 import { mapOf } from '../support/price-map-upstream.ts';
 
 const SCRIPT = fileURLToPath(new URL('../../scripts/catalog-snapshot.ts', import.meta.url));

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BODY_LIMIT } from '../../src/graphql.ts';
+import { BODY_LIMIT } from '../../src/graphql/server.ts';
 import { BLOCKED_MS, startWatchedServer, type WatchedServer } from '../support/event-loop-watch.ts';
 import { bodyOf, type HostileDocument } from '../support/hostile-document.ts';
 import { HOSTILE_DOCUMENTS } from '../support/hostile-documents.ts';

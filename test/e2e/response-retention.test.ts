@@ -1,8 +1,8 @@
 import { expect, it, vi } from 'vitest';
 import type { KeptResponse } from '../../src/domain/responses/kept-response.ts';
 import { Secret } from '../../src/domain/secret.ts';
-import { openStores } from '../../src/persistence/orm.ts';
-import { createResponseKeeper } from '../../src/runtime/response-keeper.ts';
+import { openStores } from '../../src/persistence/database/orm.ts';
+import { createResponseKeeper } from '../../src/runtime/responses/response-keeper.ts';
 import { startApp } from '../support/start-app.ts';
 
 const DAY_MS = 86_400_000;

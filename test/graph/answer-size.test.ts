@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ChatDelta } from '../../src/domain/chat/chat.ts';
 import type { Span } from '../../src/domain/traces/span.ts';
-import { MAX_ANSWER_BYTES } from '../../src/graphql-answers.ts';
+import { MAX_ANSWER_BYTES } from '../../src/graphql/answers.ts';
 import { aSpan, TEAM_KEY } from '../ports/samples.ts';
 import { anEntry, eventually, openGraph, scriptedGateway } from './graph-house.ts';
 

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CatalogChange, WatchedFields } from '../../src/domain/catalog/changes.ts';
 import type { CatalogHistory } from '../../src/domain/catalog/history.ts';
 import { Unavailable } from '../../src/domain/errors.ts';
-import { openStores } from '../../src/persistence/orm.ts';
+import { openStores } from '../../src/persistence/database/orm.ts';
 import type { Stores } from '../../src/persistence/stores.ts';
 import {
   CatalogChangesDocument,

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createCatalogSource, type RefreshingCatalog } from '../../src/runtime/catalog-source.ts';
+import { createCatalogSource, type RefreshingCatalog } from '../../src/runtime/catalog/source.ts';
 import { mapOf, recordingLog } from '../support/price-map-upstream.ts';
 import { CatalogStatusDocument, QuarantinedPricesDocument, ReleaseQuarantinedDocument } from './generated/graphql.ts';
 import { openGraph } from './graph-house.ts';

@@ -1,9 +1,9 @@
 import type { ExecutionResult } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import type { Delivery } from '../../src/domain/bus.ts';
-import { eachOf } from '../../src/domain/prompt.ts';
+import { eachOf } from '../../src/domain/pollable-stream.ts';
 import type { TraceChange } from '../../src/domain/traces/trace.ts';
-import { type Answer, Follower, InStep } from '../../src/graphql-in-step.ts';
+import { type Answer, Follower, InStep } from '../../src/graphql/shared-subscription.ts';
 import { createBus } from '../../src/runtime/bus.ts';
 import { aSummary } from '../support/seeds.ts';
 

@@ -11,7 +11,7 @@ import {
   MAX_UNFOLDED,
 } from '../../schema/document-limits.ts';
 import { MAX_DEPTH, MAX_ERRORS, MAX_VARIABLE_VALUES, overLimit } from '../../schema/limits.ts';
-import { BODY_LIMIT } from '../../src/graphql.ts';
+import { BODY_LIMIT } from '../../src/graphql/server.ts';
 import { anEntry, openGraph } from './graph-house.ts';
 
 let house: Awaited<ReturnType<typeof openGraph>>;

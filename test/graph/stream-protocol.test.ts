@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { aSpan, TEAM_KEY } from '../ports/samples.ts';
-import { MOST_OPERATIONS } from '../../src/graphql-stream.ts';
+import { MOST_OPERATIONS } from '../../src/graphql/sse-protocol.ts';
 import { TraceUpdatesDocument } from './generated/graphql.ts';
 import { eventually, openGraph } from './graph-house.ts';
 

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Caller } from '../../src/domain/caller.ts';
 import type { ChatDelta } from '../../src/domain/chat/chat.ts';
 import { Unauthenticated, UpstreamFailed } from '../../src/domain/errors.ts';
-import { eachOf } from '../../src/domain/prompt.ts';
+import { eachOf } from '../../src/domain/pollable-stream.ts';
 import { createBus } from '../../src/runtime/bus.ts';
 import { aSpan, OTHER_TEAM_KEY, spanId, TEAM_KEY, traceId } from '../ports/samples.ts';
 import { aSummary } from '../support/seeds.ts';

@@ -108,7 +108,7 @@ const singleRules: IForbiddenRuleType[] = [
   },
   {
     name: 'dataloader-in-loaders',
-    comment: 'Batching lives in resolvers/loaders.ts alone.',
+    comment: 'Batching lives in resolvers/operation/loaders.ts alone.',
     severity: 'error',
     from: { pathNot: '^resolvers/loaders\\.ts$' },
     to: { path: '(^|/)node_modules/dataloader/' },

@@ -17,7 +17,7 @@ import {
   printSchema,
 } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { allOperations } from '../../resolvers/operation.ts';
+import { allOperations } from '../../resolvers/operation/operation.ts';
 import { schema } from '../../schema/index.ts';
 import { ROOT } from './repository.ts';
 import { allRows } from './routes.ts';

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { anyone } from '../../resolvers/access.ts';
-import { type Operation, allOperations } from '../../resolvers/operation.ts';
+import { anyone } from '../../resolvers/operation/access.ts';
+import { type Operation, allOperations } from '../../resolvers/operation/operation.ts';
 import { readFiles, ROOT } from './repository.ts';
 
 const TABLE = join(import.meta.dirname, 'access.md');

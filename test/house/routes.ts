@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { RouteRow } from '../../rest-shims/route.ts';
+import type { RouteRow } from '../../rest-shims/http/route.ts';
 import { readFiles, ROOT } from './repository.ts';
 
 /** Every row of every `…Routes` export of the REST door. */

@@ -75,7 +75,7 @@ describe('sources', () => {
     for (const canary of ['await em.transactional(work);', 'await em.flush();'])
       expect(occurrences([aFile(canary)], form)).toHaveLength(1);
     const sources = readFiles('src/persistence/**/*.ts').filter(
-      ({ path }) => path !== 'src/persistence/transaction.ts',
+      ({ path }) => path !== 'src/persistence/database/transaction.ts',
     );
     const files = sources.map(({ path, text }) => ({ path, text: withoutComments(text) }));
     expect(occurrences(files, form)).toEqual([]);

@@ -1,6 +1,6 @@
 import type { PackedExport } from '../../src/domain/traces/packed.ts';
 import { DEFAULT_OTLP_LIMITS } from '../../src/domain/traces/otlp-limits.ts';
-import { packExport } from '../../src/trace-packing.ts';
+import { packExport } from '../../src/ingest/pack-export.ts';
 import { START_MS, spanId, traceId } from './samples.ts';
 
 /** An export of one span of a trace of its own, read and ready to be stored. */

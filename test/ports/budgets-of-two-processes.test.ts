@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createCallRecords } from '../../src/call-records.ts';
+import { createCallRecords } from '../../src/recording/call-records.ts';
 import type { Charge } from '../../src/domain/admission/admission.ts';
 import { keyCounter } from '../../src/domain/admission/counters.ts';
 import type { Stores } from '../../src/persistence/stores.ts';
-import { createLog } from '../../src/runtime/log.ts';
-import { createMemoryAdmission } from '../../src/runtime/memory-admission.ts';
-import { createStoredSpend } from '../../src/runtime/stored-spend.ts';
+import { createLog } from '../../src/runtime/telemetry/log.ts';
+import { createMemoryAdmission } from '../../src/runtime/admission/memory-admission.ts';
+import { createStoredSpend } from '../../src/runtime/admission/stored-spend.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
 import { aSpan, aSpendRow, LONE_KEY, picos, spanId, traceId } from './samples.ts';
 

@@ -1,13 +1,13 @@
 import { zstdDecompressSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { CallRecord } from '../../src/domain/calls/call-record.ts';
-import { traceRefOf } from '../../src/persistence/trace-ref.ts';
+import { traceRefOf } from '../../src/persistence/traces/trace-ref.ts';
 import { growSummary } from '../../src/domain/traces/trace.ts';
 import { NO_FILTERS } from '../../src/domain/traces/trace-search.ts';
 import { InvalidInput } from '../../src/domain/errors.ts';
 import type { SpendRow } from '../../src/domain/spend/spend-row.ts';
 import type { Span } from '../../src/domain/traces/span.ts';
-import type { Database } from '../../src/persistence/database.ts';
+import type { Database } from '../../src/persistence/database/database.ts';
 import type { Stores } from '../../src/persistence/stores.ts';
 import { aTracePacker } from '../support/trace-packer.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';

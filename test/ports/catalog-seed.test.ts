@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CatalogHistory, ChangeFilters } from '../../src/domain/catalog/history.ts';
 import { Unavailable } from '../../src/domain/errors.ts';
-import { seedHistory } from '../../src/runtime/catalog-seed.ts';
+import { seedHistory } from '../../src/runtime/catalog/seed.ts';
 import { sharedData } from '../support/catalog-maps.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
 

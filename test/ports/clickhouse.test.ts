@@ -6,7 +6,7 @@ import type { TraceStore } from '../../src/domain/traces/store.ts';
 import type { TraceSummary, TraceWindow } from '../../src/domain/traces/trace.ts';
 import { NO_FILTERS } from '../../src/domain/traces/trace-search.ts';
 import type { ClickHouseLocation } from '../../src/persistence/clickhouse/client.ts';
-import { traceRefOf } from '../../src/persistence/trace-ref.ts';
+import { traceRefOf } from '../../src/persistence/traces/trace-ref.ts';
 import { type DoorAnswer, openDoor } from '../support/held-door.ts';
 import { aTracePacker } from '../support/trace-packer.ts';
 import { anExport } from './an-export.ts';

@@ -1,4 +1,4 @@
-import { openStores } from '../../src/persistence/orm.ts';
+import { openStores } from '../../src/persistence/database/orm.ts';
 import type { StoresOptions } from '../../src/persistence/stores.ts';
 import { anExport } from './an-export.ts';
 import { A_CALL, TEAM_KEY, aKey, aSpan, aSpendRow, spanId } from './samples.ts';

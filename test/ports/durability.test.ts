@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Stores } from '../../src/persistence/stores.ts';
-import { traceRefOf } from '../../src/persistence/trace-ref.ts';
+import { traceRefOf } from '../../src/persistence/traces/trace-ref.ts';
 import { aTracePacker } from '../support/trace-packer.ts';
 import { anExport } from './an-export.ts';
 import { TRACE_ENGINES } from './clickhouse-engine.ts';

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { sql } from 'kysely';
 import type { ExportBody } from '../../src/domain/traces/packed.ts';
-import type { Database } from '../../src/persistence/database.ts';
-import { SpanEntity } from '../../src/persistence/entities/span.ts';
-import { TraceSummaryEntity } from '../../src/persistence/entities/trace-summary.ts';
-import { openDatabase, openStores } from '../../src/persistence/orm.ts';
-import { everyColumn, rowTable } from '../../src/persistence/rows.ts';
+import type { Database } from '../../src/persistence/database/database.ts';
+import { SpanEntity } from '../../src/persistence/traces/entities/span.ts';
+import { TraceSummaryEntity } from '../../src/persistence/traces/entities/trace-summary.ts';
+import { openDatabase, openStores } from '../../src/persistence/database/orm.ts';
+import { everyColumn, rowTable } from '../../src/persistence/database/rows.ts';
 import type { Stores, StoresOptions } from '../../src/persistence/stores.ts';
-import type { Tables } from '../../src/persistence/tables.ts';
+import type { Tables } from '../../src/persistence/database/tables.ts';
 
 interface KeptBody extends Pick<ExportBody, 'compression' | 'bytes'> {
   readonly heldBy: number;

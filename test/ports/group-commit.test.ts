@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { Unavailable } from '../../src/domain/errors.ts';
-import { createGroupCommit } from '../../src/persistence/group-commit.ts';
+import { createGroupCommit } from '../../src/persistence/database/group-commit.ts';
 
 interface Job {
   readonly name: string;

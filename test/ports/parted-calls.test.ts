@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createCallRecords } from '../../src/call-records.ts';
+import { createCallRecords } from '../../src/recording/call-records.ts';
 import type { CallRecord } from '../../src/domain/calls/call-record.ts';
 import type { TraceSummary } from '../../src/domain/traces/trace.ts';
 import type { Stores } from '../../src/persistence/stores.ts';
-import { createLog, type Log } from '../../src/runtime/log.ts';
+import { createLog, type Log } from '../../src/runtime/telemetry/log.ts';
 import { CLICKHOUSE, type ClickHouseScratch } from './clickhouse-engine.ts';
 import { aSpan, aSpendRow, picos, spanId, TEAM_KEY, traceId } from './samples.ts';
 

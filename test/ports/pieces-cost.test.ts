@@ -1,8 +1,8 @@
 import type { KyselyPlugin } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Span } from '../../src/domain/traces/span.ts';
-import type { Database } from '../../src/persistence/database.ts';
-import { createTraceStore } from '../../src/persistence/stores/traces.ts';
+import type { Database } from '../../src/persistence/database/database.ts';
+import { createTraceStore } from '../../src/persistence/traces/store.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
 import { aSpan, picos, spanId, TEAM_KEY } from './samples.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SpendRow } from '../../src/domain/spend/spend-row.ts';
 import type { Stores } from '../../src/persistence/stores.ts';
-import { createWriteBehind } from '../../src/runtime/write-behind.ts';
+import { createWriteBehind } from '../../src/runtime/tasks/write-behind.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
 import { LONE_KEY, aSpan, aSpendRow, picos, spanId, traceId } from './samples.ts';
 

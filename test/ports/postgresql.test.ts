@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Unavailable } from '../../src/domain/errors.ts';
-import { openStores } from '../../src/persistence/orm.ts';
+import { openStores } from '../../src/persistence/database/orm.ts';
 import { ENGINES, type Engine, type ScratchDatabase } from './engines.ts';
 import { TEAM_KEY, aSpan, spanId, traceId } from './samples.ts';
 

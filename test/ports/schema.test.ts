@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { Migrator } from '@mikro-orm/migrations';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Database } from '../../src/persistence/database.ts';
+import type { Database } from '../../src/persistence/database/database.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
 
 async function tablesOf({ orm }: Database): Promise<readonly string[]> {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../src/persistence/database.ts';
-import type { Tables } from '../../src/persistence/tables.ts';
+import type { Database } from '../../src/persistence/database/database.ts';
+import type { Tables } from '../../src/persistence/database/tables.ts';
 import type { TraceStore } from '../../src/domain/traces/store.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
 import { aSpan, spanId, START_MS, TEAM_KEY, nsAt, traceId } from './samples.ts';

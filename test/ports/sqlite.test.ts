@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Unsupported } from '../../src/domain/errors.ts';
-import { locateDatabase } from '../../src/persistence/database-url.ts';
-import type { Database } from '../../src/persistence/database.ts';
-import { openStores } from '../../src/persistence/orm.ts';
+import { locateDatabase } from '../../src/persistence/database/database-url.ts';
+import type { Database } from '../../src/persistence/database/database.ts';
+import { openStores } from '../../src/persistence/database/orm.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
 
 for (const engine of ENGINES.filter(({ name }) => name !== 'postgresql'))

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { DEFAULT_OTLP_LIMITS } from '../../src/domain/traces/otlp-limits.ts';
 import type { TraceKey, TraceStore } from '../../src/domain/traces/store.ts';
-import { traceRefOf } from '../../src/persistence/trace-ref.ts';
-import { packExport } from '../../src/trace-packing.ts';
+import { traceRefOf } from '../../src/persistence/traces/trace-ref.ts';
+import { packExport } from '../../src/ingest/pack-export.ts';
 import { aTracePacker } from '../support/trace-packer.ts';
 import type { Engine, ScratchDatabase } from './engines.ts';
 import { aSpan, OTHER_TEAM_KEY, picos, spanId, START_MS, TEAM_KEY, traceId } from './samples.ts';

@@ -5,8 +5,8 @@ import type { PackedExport, SentExport } from '../../src/domain/traces/packed.ts
 import type { Span } from '../../src/domain/traces/span.ts';
 import type { TraceStore } from '../../src/domain/traces/store.ts';
 import type { TraceSummary, TraceWindow } from '../../src/domain/traces/trace.ts';
-import { traceRefOf } from '../../src/persistence/trace-ref.ts';
-import { packExport } from '../../src/trace-packing.ts';
+import { traceRefOf } from '../../src/persistence/traces/trace-ref.ts';
+import { packExport } from '../../src/ingest/pack-export.ts';
 import { DEFAULT_OTLP_LIMITS } from '../../src/domain/traces/otlp-limits.ts';
 import { decodeExport } from '../../src/wire/otlp/decode.ts';
 import { protobufOf } from '../support/otlp-oracle.ts';

@@ -4,7 +4,7 @@ import { Unavailable } from '../../src/domain/errors.ts';
 import type { Span } from '../../src/domain/traces/span.ts';
 import type { TraceStore } from '../../src/domain/traces/store.ts';
 import type { TraceSummary, TraceWindow } from '../../src/domain/traces/trace.ts';
-import { traceRefOf } from '../../src/persistence/trace-ref.ts';
+import { traceRefOf } from '../../src/persistence/traces/trace-ref.ts';
 import type { Engine, ScratchDatabase } from './engines.ts';
 import { LONE_KEY, TEAM_KEY, aSpan, spanId, spansOf, traceId } from './samples.ts';
 

@@ -1,8 +1,8 @@
 import { Migrator } from '@mikro-orm/migrations';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Database } from '../../src/persistence/database.ts';
-import { traceRefOf } from '../../src/persistence/trace-ref.ts';
+import type { Database } from '../../src/persistence/database/database.ts';
+import { traceRefOf } from '../../src/persistence/traces/trace-ref.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
 import { START_MS, TEAM_KEY, aSpan, nsAt, picos, spanId, traceId } from './samples.ts';
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SpanPosition } from '../../src/domain/traces/span-cursor.ts';
 import type { TraceStore } from '../../src/domain/traces/store.ts';
 import { growSummary } from '../../src/domain/traces/trace.ts';
-import { traceRefOf } from '../../src/persistence/trace-ref.ts';
+import { traceRefOf } from '../../src/persistence/traces/trace-ref.ts';
 import type { Engine, ScratchDatabase } from './engines.ts';
 import { aSpan, headOf, LONE_KEY, nsAt, picos, spanId, START_MS, TEAM_KEY, traceId } from './samples.ts';
 

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Span } from '../../src/domain/traces/span.ts';
 import type { TraceStore } from '../../src/domain/traces/store.ts';
 import { growSummary } from '../../src/domain/traces/trace.ts';
-import { traceRefOf } from '../../src/persistence/trace-ref.ts';
+import { traceRefOf } from '../../src/persistence/traces/trace-ref.ts';
 import { randomFrom } from '../support/random.ts';
 import type { Engine, ScratchDatabase } from './engines.ts';
 import { aSpan, headOf, nsAt, picos, spanId, START_MS, TEAM_KEY, traceId } from './samples.ts';

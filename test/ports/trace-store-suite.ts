@@ -5,7 +5,7 @@ import { assembleTrace, sortedParts } from '../../src/domain/traces/assemble-tra
 import type { Span } from '../../src/domain/traces/span.ts';
 import type { TraceStore } from '../../src/domain/traces/store.ts';
 import type { TraceSummary, TraceWindow } from '../../src/domain/traces/trace.ts';
-import { traceRefOf } from '../../src/persistence/trace-ref.ts';
+import { traceRefOf } from '../../src/persistence/traces/trace-ref.ts';
 import type { Engine, ScratchDatabase } from './engines.ts';
 import {
   LONE_KEY,

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Unavailable } from '../../src/domain/errors.ts';
-import type { Database } from '../../src/persistence/database.ts';
-import { transaction } from '../../src/persistence/transaction.ts';
+import type { Database } from '../../src/persistence/database/database.ts';
+import { transaction } from '../../src/persistence/database/transaction.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
 
 const onServer = ENGINES.filter(({ name }) => name === 'postgresql');

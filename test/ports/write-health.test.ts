@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Unavailable } from '../../src/domain/errors.ts';
-import type { Database } from '../../src/persistence/database.ts';
+import type { Database } from '../../src/persistence/database/database.ts';
 import type { Stores } from '../../src/persistence/stores.ts';
-import { createTraceStore } from '../../src/persistence/stores/traces.ts';
+import { createTraceStore } from '../../src/persistence/traces/store.ts';
 import { aTracePacker } from '../support/trace-packer.ts';
 import { anExport } from './an-export.ts';
 import { ENGINES, type Engine, type ScratchDatabase } from './engines.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { AwsAccount } from '../../src/domain/chat/aws-accounts.ts';
 import { Secret } from '../../src/domain/secret.ts';
-import { createAwsAccounts } from '../../src/runtime/aws-accounts.ts';
+import { createAwsAccounts } from '../../src/runtime/credentials/aws-accounts.ts';
 import { type FaultServer, startFaultServer } from '../support/fault-server.ts';
 
 /** AWS as far as it lends credentials: its token service, the one of a container, the one of a machine. */

@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { collect } from '../../src/domain/bytes.ts';
 import type { HttpClient } from '../../src/domain/http.ts';
-import { createCallerAddresses } from '../../src/runtime/caller-addresses.ts';
-import { createHttpClient, type HttpClientOptions } from '../../src/runtime/http-client.ts';
-import { openUndiciClient } from '../../src/runtime/http-undici.ts';
+import { createCallerAddresses } from '../../src/runtime/network/caller-addresses.ts';
+import { createHttpClient, type HttpClientOptions } from '../../src/runtime/http-client/client.ts';
+import { openUndiciClient } from '../../src/runtime/http-client/undici-transport.ts';
 
 /** In place of public addresses, which no test calls: the setting allows this one, and the rest of loopback is private. */
 const PUBLIC = '127.0.0.2';

@@ -4,7 +4,7 @@ import { EMBEDDINGS, MODERATIONS } from '../../src/domain/inference/endpoint.ts'
 import { Secret } from '../../src/domain/secret.ts';
 import { gemini } from '../../src/providers/gemini/gemini.ts';
 import { createHttpProvider } from '../../src/providers/http-provider.ts';
-import { createHttpClient } from '../../src/runtime/http-client.ts';
+import { createHttpClient } from '../../src/runtime/http-client/client.ts';
 import { aDeployment, aModelRequest } from '../support/chat.ts';
 import { type FaultServer, startFaultServer } from '../support/fault-server.ts';
 

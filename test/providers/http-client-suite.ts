@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { createServer as createSecureServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { UpstreamAnswer } from '../../src/domain/http.ts';
-import type { HttpClientOptions, UpstreamClient } from '../../src/runtime/http-client.ts';
+import type { HttpClientOptions, UpstreamClient } from '../../src/runtime/http-client/client.ts';
 import { type BareUpstream, faultOf, NEVER, OK, post, read, startBareUpstream } from '../support/bare-upstream.ts';
 import { selfSigned } from '../support/certificate.ts';
 

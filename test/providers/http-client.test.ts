@@ -1,5 +1,5 @@
-import { createHttpClient } from '../../src/runtime/http-client.ts';
-import { openUndiciClient } from '../../src/runtime/http-undici.ts';
+import { createHttpClient } from '../../src/runtime/http-client/client.ts';
+import { openUndiciClient } from '../../src/runtime/http-client/undici-transport.ts';
 import { httpClientSuite, type OpenClient } from './http-client-suite.ts';
 import { httpHostileSuite } from './http-hostile-suite.ts';
 import { httpLimitsSuite } from './http-limits-suite.ts';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { UpstreamClient } from '../../src/runtime/http-client.ts';
+import type { UpstreamClient } from '../../src/runtime/http-client/client.ts';
 import { type BareUpstream, faultOf, OK, post, read, startBareUpstream } from '../support/bare-upstream.ts';
 import type { OpenClient } from './http-client-suite.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { ReaderStalled, type UpstreamAnswer } from '../../src/domain/http.ts';
-import type { HttpClientOptions, UpstreamClient } from '../../src/runtime/http-client.ts';
+import type { HttpClientOptions, UpstreamClient } from '../../src/runtime/http-client/client.ts';
 import { type BareUpstream, faultOf, OK, post, read, startBareUpstream } from '../support/bare-upstream.ts';
 import type { OpenClient } from './http-client-suite.ts';
 

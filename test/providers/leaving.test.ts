@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Deployment } from '../../src/domain/chat/provider.ts';
 import { createHttpProvider } from '../../src/providers/http-provider.ts';
 import { openAiCompatible } from '../../src/providers/openai-compatible/openai-compatible.ts';
-import { createHttpClient } from '../../src/runtime/http-client.ts';
+import { createHttpClient } from '../../src/runtime/http-client/client.ts';
 import { aModelRequest, aDeployment } from '../support/chat.ts';
 import { type FaultServer, startFaultServer } from '../support/fault-server.ts';
 

@@ -7,7 +7,7 @@ import { UpstreamFailed } from '../../src/domain/errors.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { createHttpProvider } from '../../src/providers/http-provider.ts';
 import { openAiCompatible } from '../../src/providers/openai-compatible/openai-compatible.ts';
-import { createHttpClient } from '../../src/runtime/http-client.ts';
+import { createHttpClient } from '../../src/runtime/http-client/client.ts';
 import { gather } from '../support/byte-streams.ts';
 import { aModelRequest, aDeployment } from '../support/chat.ts';
 import { type FaultServer, startFaultServer } from '../support/fault-server.ts';

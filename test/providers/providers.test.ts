@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { PROVIDER_NAMES } from '../../src/domain/chat/provider.ts';
 import { createProviders } from '../../src/providers/providers.ts';
-import { createAwsAccounts } from '../../src/runtime/aws-accounts.ts';
-import { createGoogleTokens } from '../../src/runtime/google-tokens.ts';
-import { createHttpClient } from '../../src/runtime/http-client.ts';
-import { webSocketClient } from '../../src/runtime/web-sockets.ts';
+import { createAwsAccounts } from '../../src/runtime/credentials/aws-accounts.ts';
+import { createGoogleTokens } from '../../src/runtime/credentials/google-tokens.ts';
+import { createHttpClient } from '../../src/runtime/http-client/client.ts';
+import { webSocketClient } from '../../src/runtime/network/web-sockets.ts';
 
 it('there is a provider for every name a configuration may use without an address', () => {
   const tools = {

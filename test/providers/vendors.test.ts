@@ -7,10 +7,10 @@ import type { HttpClient } from '../../src/domain/http.ts';
 import { COMPLETIONS } from '../../src/domain/inference/endpoint.ts';
 import { usdText } from '../../src/domain/money.ts';
 import { createProviders } from '../../src/providers/providers.ts';
-import { createAwsAccounts } from '../../src/runtime/aws-accounts.ts';
-import { createGoogleTokens } from '../../src/runtime/google-tokens.ts';
-import { createHttpClient } from '../../src/runtime/http-client.ts';
-import { webSocketClient } from '../../src/runtime/web-sockets.ts';
+import { createAwsAccounts } from '../../src/runtime/credentials/aws-accounts.ts';
+import { createGoogleTokens } from '../../src/runtime/credentials/google-tokens.ts';
+import { createHttpClient } from '../../src/runtime/http-client/client.ts';
+import { webSocketClient } from '../../src/runtime/network/web-sockets.ts';
 import { aDeployment, aModelRequest } from '../support/chat.ts';
 import { type FaultServer, startFaultServer } from '../support/fault-server.ts';
 

@@ -8,9 +8,9 @@ import { Secret } from '../../src/domain/secret.ts';
 import { vertex } from '../../src/providers/gemini/vertex.ts';
 import { createHttpProvider } from '../../src/providers/http-provider.ts';
 import { createProviders } from '../../src/providers/providers.ts';
-import { createAwsAccounts } from '../../src/runtime/aws-accounts.ts';
-import { createHttpClient } from '../../src/runtime/http-client.ts';
-import { webSocketClient } from '../../src/runtime/web-sockets.ts';
+import { createAwsAccounts } from '../../src/runtime/credentials/aws-accounts.ts';
+import { createHttpClient } from '../../src/runtime/http-client/client.ts';
+import { webSocketClient } from '../../src/runtime/network/web-sockets.ts';
 import { aDeployment, aModelRequest } from '../support/chat.ts';
 import { type FaultServer, startFaultServer } from '../support/fault-server.ts';
 

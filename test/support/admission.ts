@@ -1,5 +1,5 @@
 import type { StoredTotals } from '../../src/domain/admission/stored-totals.ts';
-import { createMemoryAdmission, type MemoryAdmission } from '../../src/runtime/memory-admission.ts';
+import { createMemoryAdmission, type MemoryAdmission } from '../../src/runtime/admission/memory-admission.ts';
 
 /** Stored totals that a test sets; what is counted here never reaches them unless the test says so. */
 function heldTotals(totalOf: (counter: string) => Promise<bigint> = async () => 0n): StoredTotals {

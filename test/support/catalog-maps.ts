@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CatalogEntry, CatalogSnapshot } from '../../src/domain/catalog/catalog.ts';
 import { modelsOf } from '../../src/domain/catalog/price-map.ts';
-import { createSnapshot, entryOf } from '../../src/runtime/catalog-snapshot.ts';
+import { createSnapshot, entryOf } from '../../src/runtime/catalog/snapshot.ts';
 
 const FOLDER = join(import.meta.dirname, '..', '..', '..', 'shared', 'data');
 

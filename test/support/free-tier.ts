@@ -1,8 +1,8 @@
 import { Client } from '../../src/domain/free-tier/client.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
-import { createFreeTier, type FreeTierOptions, type RunningFreeTier } from '../../src/runtime/free-tier.ts';
-import { createIpHash } from '../../src/runtime/ip-hash.ts';
+import { createFreeTier, type FreeTierOptions, type RunningFreeTier } from '../../src/runtime/free-tier/free-tier.ts';
+import { createIpHash } from '../../src/runtime/free-tier/ip-hash.ts';
 import { createMemoryFreeTierStore } from './memory-free-tier-store.ts';
 
 /** The sender of a request. */

@@ -1,5 +1,5 @@
 import { HttpFailure, ReaderStalled, type UpstreamAnswer } from '../../src/domain/http.ts';
-import { createHttpClient } from '../../src/runtime/http-client.ts';
+import { createHttpClient } from '../../src/runtime/http-client/client.ts';
 import { FakeTime, fakeDial, type FakeWire, type Outcome, scriptFor, type Token } from './http-world.ts';
 import { randomFrom } from './random.ts';
 

@@ -1,6 +1,6 @@
-import type { Peer } from '../../src/runtime/http-address.ts';
-import type { TimeSource } from '../../src/runtime/http-watch.ts';
-import type { Wire, WireEvents } from '../../src/runtime/http-wire.ts';
+import type { Peer } from '../../src/runtime/http-client/address.ts';
+import type { TimeSource } from '../../src/runtime/http-client/deadline-watch.ts';
+import type { Wire, WireEvents } from '../../src/runtime/http-client/socket.ts';
 
 /** How a call must end: its whole body, a fault of the port, or what its reader did. */
 export type Outcome = 'done' | 'cut' | 'garbled' | 'unreachable' | 'timeout' | 'cancelled' | 'aborted' | 'thrown';

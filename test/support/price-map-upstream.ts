@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Log } from '../../src/runtime/log.ts';
+import type { Log } from '../../src/runtime/telemetry/log.ts';
 
 /** How the upstream answers. */
 export type Answer = (response: ServerResponse, headers: IncomingHttpHeaders, request: IncomingMessage) => void;

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { type App, startApp as start } from '../../src/app.ts';
 import { keySmith } from '../../src/runtime/identifiers.ts';
-import { createLog } from '../../src/runtime/log.ts';
-import { readSettings } from '../../src/runtime/settings.ts';
+import { createLog } from '../../src/runtime/telemetry/log.ts';
+import { readSettings } from '../../src/runtime/settings/settings.ts';
 
 /** The whole product in this process: real store, real port, an empty data folder of its own. */
 export interface TestApp {

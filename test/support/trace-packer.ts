@@ -1,10 +1,10 @@
-import { createSlots, type Slots } from '../../src/domain/slots.ts';
+import { createSlots, type Slots } from '../../src/domain/concurrency-limit.ts';
 import {
   DEFAULT_CONCURRENT_INGESTS,
   DEFAULT_OFFLOAD_BYTES,
   DEFAULT_OTLP_LIMITS,
 } from '../../src/domain/traces/otlp-limits.ts';
-import { createTracePacker, type TracePacker } from '../../src/trace-packer.ts';
+import { createTracePacker, type TracePacker } from '../../src/ingest/export-packer.ts';
 
 /** Reads exports within the limits where nothing else is set. */
 export function aTracePacker(unpacking: Slots = createSlots(DEFAULT_CONCURRENT_INGESTS, 'exports')): TracePacker {

@@ -5,10 +5,10 @@ import { UpstreamFailed } from '../../src/domain/errors.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import type { PassThrough } from '../../src/domain/upstream-objects/pass-through.ts';
 import { createProviders } from '../../src/providers/providers.ts';
-import { createAwsAccounts } from '../../src/runtime/aws-accounts.ts';
-import { createGoogleTokens } from '../../src/runtime/google-tokens.ts';
-import { createHttpClient } from '../../src/runtime/http-client.ts';
-import { webSocketClient } from '../../src/runtime/web-sockets.ts';
+import { createAwsAccounts } from '../../src/runtime/credentials/aws-accounts.ts';
+import { createGoogleTokens } from '../../src/runtime/credentials/google-tokens.ts';
+import { createHttpClient } from '../../src/runtime/http-client/client.ts';
+import { webSocketClient } from '../../src/runtime/network/web-sockets.ts';
 import { aDeployment, aModelRequest } from './chat.ts';
 import { type FaultServer, startFaultServer } from './fault-server.ts';
 

@@ -1,4 +1,4 @@
-import type { Column } from '../rows.ts';
+import type { Column } from '../database/rows.ts';
 import type { ClickHouse } from './client.ts';
 import type { ClickHouseTables } from './trace-tables.ts';
 

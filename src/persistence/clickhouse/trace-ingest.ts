@@ -5,10 +5,10 @@ import { mayTellAgain, withCallsCountedOnce } from '../../domain/traces/recount.
 import type { SpanHead } from '../../domain/traces/span.ts';
 import { rowTexts } from '../../domain/traces/span-rows.ts';
 import { addTally, tallyOf, type TraceIdentity, type TraceSummary } from '../../domain/traces/trace.ts';
-import { ownerColumns } from '../owner-columns.ts';
-import { columnNames, encodeRow } from '../rows.ts';
-import { type IngestJob, type IngestPart, newParts } from '../stores/ingest-jobs.ts';
-import { emptySummaryRow, summaryRowOf } from '../stores/summary-rows.ts';
+import { ownerColumns } from '../database/owner-columns.ts';
+import { columnNames, encodeRow } from '../database/rows.ts';
+import { type IngestJob, type IngestPart, newParts } from '../traces/ingest-jobs.ts';
+import { emptySummaryRow, summaryRowOf } from '../traces/summary-rows.ts';
 import type { ClickHouse } from './client.ts';
 import { spansByRef } from './spans-by-ref.ts';
 import { inLots, knownSummaries } from './trace-lookup.ts';

@@ -1,6 +1,6 @@
 import type { TraceSummary } from '../../domain/traces/trace.ts';
-import { columnNames } from '../rows.ts';
-import { type NewSummaryRow, summaryOf } from '../stores/summary-rows.ts';
+import { columnNames } from '../database/rows.ts';
+import { type NewSummaryRow, summaryOf } from '../traces/summary-rows.ts';
 import type { ClickHouse, Params } from './client.ts';
 import { type ClickHouseTables, numbersOf } from './trace-tables.ts';
 

@@ -2,7 +2,7 @@ import type { BodyReader } from '../../domain/traces/packed.ts';
 import { payloadText } from '../../domain/traces/span-rows.ts';
 import type { TraceKey } from '../../domain/traces/store.ts';
 import { storable } from '../../domain/storable.ts';
-import type { TraceRemoval } from '../stores/trace-removal.ts';
+import type { TraceRemoval } from '../traces/removal.ts';
 import { createBodyRelease } from './body-release.ts';
 import type { ClickHouse } from './client.ts';
 import { CLICKHOUSE_TABLES } from './schema.ts';

@@ -1,8 +1,8 @@
-import type { Orm } from '../database.ts';
-import { SpanEntity } from '../entities/span.ts';
-import { TraceSummaryEntity } from '../entities/trace-summary.ts';
-import { type Column, type RowTable, rowTable, tableWithout } from '../rows.ts';
-import { SPAN_COLUMNS } from '../stores/span-rows.ts';
+import type { Orm } from '../database/database.ts';
+import { SpanEntity } from '../traces/entities/span.ts';
+import { TraceSummaryEntity } from '../traces/entities/trace-summary.ts';
+import { type Column, type RowTable, rowTable, tableWithout } from '../database/rows.ts';
+import { SPAN_COLUMNS } from '../traces/span-rows.ts';
 
 /**
  * What is kept of spans and traces here: the columns of the entities, so that a member that spans gain is gained here

@@ -1,14 +1,14 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createLoaders } from '../../../resolvers/loaders.ts';
-import type { Platform } from '../../../resolvers/scope.ts';
+import { createLoaders } from '../../../resolvers/operation/loaders.ts';
+import type { Platform } from '../../../resolvers/operation/scope.ts';
 import { catalogRoutes } from '../../../rest-shims/catalog.ts';
 import { freeTierRoutes } from '../../../rest-shims/free-tier.ts';
-import { createRouter } from '../../../rest-shims/router.ts';
+import { createRouter } from '../../../rest-shims/http/router.ts';
 import type { CatalogSnapshot, FollowedCatalog } from '../../../src/domain/catalog/catalog.ts';
 import type { FreeTier } from '../../../src/domain/free-tier/free-tier.ts';
-import { createPatternCompiler } from '../../../src/runtime/catalog-pattern.ts';
-import { createSnapshot, entryOf } from '../../../src/runtime/catalog-snapshot.ts';
+import { createPatternCompiler } from '../../../src/runtime/catalog/pattern.ts';
+import { createSnapshot, entryOf } from '../../../src/runtime/catalog/snapshot.ts';
 import { aClient, aFreeTier } from '../../support/free-tier.ts';
 
 type Rows = Readonly<Record<string, Readonly<Record<string, unknown>>>>;

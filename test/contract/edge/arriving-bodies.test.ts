@@ -5,9 +5,9 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, it } from 'vitest';
-import { readBody, RequestAborted } from '../../../rest-shims/body.ts';
-import type { Incoming, Outgoing } from '../../../rest-shims/outgoing.ts';
-import { createEdge } from '../../../src/edge.ts';
+import { readBody, RequestAborted } from '../../../rest-shims/http/body.ts';
+import type { Incoming, Outgoing } from '../../../rest-shims/http/outgoing.ts';
+import { createEdge } from '../../../src/http/server.ts';
 
 const PATIENCE = {
   keepAliveTimeout: 72_000,

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Server, ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createEdge } from '../../../src/edge.ts';
+import { createEdge } from '../../../src/http/server.ts';
 
 let server: Server;
 let held: (response: ServerResponse) => void = () => {};

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Platform, Scope } from '../../../resolvers/scope.ts';
+import type { Platform, Scope } from '../../../resolvers/operation/scope.ts';
 import { healthRoutes } from '../../../rest-shims/health.ts';
-import { createRouter } from '../../../rest-shims/router.ts';
+import { createRouter } from '../../../rest-shims/http/router.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
 let app: TestApp;

@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { writeAnswer } from '../../../rest-shims/answer-writer.ts';
-import { readBody } from '../../../rest-shims/body.ts';
-import type { Incoming, Outgoing } from '../../../rest-shims/outgoing.ts';
+import { writeAnswer } from '../../../rest-shims/http/answer-writer.ts';
+import { readBody } from '../../../rest-shims/http/body.ts';
+import type { Incoming, Outgoing } from '../../../rest-shims/http/outgoing.ts';
 import type { ByteSink } from '../../../src/domain/bytes.ts';
-import { createEdge } from '../../../src/edge.ts';
-import { readHotHead } from '../../../src/hot-request.ts';
+import { createEdge } from '../../../src/http/server.ts';
+import { readHotHead } from '../../../src/http/fast-path/request-head.ts';
 import { randomFrom } from '../../support/random.ts';
 
 const HOT = new Set(['/hot', '/v1/hot']);

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer, request as httpRequest, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Scope } from '../../../resolvers/scope.ts';
-import { json, type RouteRow } from '../../../rest-shims/route.ts';
-import { createRouter, type RequestFailure } from '../../../rest-shims/router.ts';
+import type { Scope } from '../../../resolvers/operation/scope.ts';
+import { json, type RouteRow } from '../../../rest-shims/http/route.ts';
+import { createRouter, type RequestFailure } from '../../../rest-shims/http/router.ts';
 import {
   Forbidden,
   BudgetExceeded,

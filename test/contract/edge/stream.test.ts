@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { STALLED_MS, writeAnswer } from '../../../rest-shims/answer-writer.ts';
-import type { HttpAnswer } from '../../../rest-shims/route.ts';
+import { STALLED_MS, writeAnswer } from '../../../rest-shims/http/answer-writer.ts';
+import type { HttpAnswer } from '../../../rest-shims/http/route.ts';
 import type { ByteSink } from '../../../src/domain/bytes.ts';
 
 /** A source of bytes the test pushes by hand. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rateFrom, times, type Usd, usdFrom, usdFromAtto, usdNumber } from '../../../src/domain/money.ts';
-import { loadEmbeddedSnapshot } from '../../../src/runtime/catalog-snapshot.ts';
+import { loadEmbeddedSnapshot } from '../../../src/runtime/catalog/snapshot.ts';
 import { keySmith } from '../../../src/runtime/identifiers.ts';
 import { traceRefOf } from '../../support/memory-trace-store.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';

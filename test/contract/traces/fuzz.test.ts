@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { createLoaders } from '../../../resolvers/loaders.ts';
-import type { Platform } from '../../../resolvers/scope.ts';
+import { createLoaders } from '../../../resolvers/operation/loaders.ts';
+import type { Platform } from '../../../resolvers/operation/scope.ts';
 import { traceRoutes } from '../../../rest-shims/traces.ts';
 import type { Caller } from '../../../src/domain/caller.ts';
 import { DomainError, InvalidInput, TooLarge } from '../../../src/domain/errors.ts';
-import { createSlots } from '../../../src/domain/slots.ts';
+import { createSlots } from '../../../src/domain/concurrency-limit.ts';
 import { createBus } from '../../../src/runtime/bus.ts';
 import { decodeExport } from '../../../src/wire/otlp/decode.ts';
 import { aClient } from '../../support/free-tier.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CatalogEntry, CatalogSnapshot } from '../../../src/domain/catalog/catalog.ts';
-import { createKeptStates } from '../../../src/runtime/catalog-kept.ts';
-import { createSnapshot, entryOf } from '../../../src/runtime/catalog-snapshot.ts';
+import { createKeptStates } from '../../../src/runtime/catalog/recent-states.ts';
+import { createSnapshot, entryOf } from '../../../src/runtime/catalog/snapshot.ts';
 
 const anEntry = (id: string): CatalogEntry => entryOf([id, {}]);
 const aState = (id: string, entries: readonly CatalogEntry[]): CatalogSnapshot =>

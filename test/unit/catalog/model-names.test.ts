@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { modelNameOf } from '../../../src/domain/catalog/model-names.ts';
 import { modelsOf } from '../../../src/domain/catalog/price-map.ts';
-import { loadEmbeddedSnapshot } from '../../../src/runtime/catalog-snapshot.ts';
+import { loadEmbeddedSnapshot } from '../../../src/runtime/catalog/snapshot.ts';
 
 describe('the logical model behind an id', () => {
   it.each([

@@ -10,7 +10,7 @@ import {
   modesOf,
   providersOf,
 } from '../../../src/domain/catalog/models.ts';
-import { loadEmbeddedSnapshot } from '../../../src/runtime/catalog-snapshot.ts';
+import { loadEmbeddedSnapshot } from '../../../src/runtime/catalog/snapshot.ts';
 
 const entry = (id: string, provider: string | null, row: Record<string, unknown> = {}): CatalogEntry => ({
   id,

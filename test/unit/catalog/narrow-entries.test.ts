@@ -12,7 +12,7 @@ import {
 } from '../../../src/domain/catalog/narrow-entries.ts';
 import { modelsOf } from '../../../src/domain/catalog/price-map.ts';
 import type { Rate } from '../../../src/domain/money.ts';
-import { loadEmbeddedSnapshot } from '../../../src/runtime/catalog-snapshot.ts';
+import { loadEmbeddedSnapshot } from '../../../src/runtime/catalog/snapshot.ts';
 
 const entry = (id: string, row: Record<string, unknown>): CatalogEntry => ({ id, provider: 'p', mode: 'chat', row });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createPatternCompiler } from '../../../src/runtime/catalog-pattern.ts';
+import { createPatternCompiler } from '../../../src/runtime/catalog/pattern.ts';
 
 const compiler = createPatternCompiler();
 

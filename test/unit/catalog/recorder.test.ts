@@ -5,10 +5,10 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { CatalogNews, Delivery } from '../../../src/domain/bus.ts';
 import type { CatalogHistory, ChangeFilters } from '../../../src/domain/catalog/history.ts';
 import { Unavailable } from '../../../src/domain/errors.ts';
-import { openStores } from '../../../src/persistence/orm.ts';
+import { openStores } from '../../../src/persistence/database/orm.ts';
 import type { Stores } from '../../../src/persistence/stores.ts';
 import { createBus } from '../../../src/runtime/bus.ts';
-import { createCatalogRecorder } from '../../../src/runtime/catalog-recorder.ts';
+import { createCatalogRecorder } from '../../../src/runtime/catalog/recorder.ts';
 import { snapshotOfRows } from '../../support/catalog-maps.ts';
 
 const ALL: ChangeFilters = { entryId: null, provider: null, field: null, kind: null, op: null, from: null, to: null };

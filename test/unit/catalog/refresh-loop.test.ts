@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createCatalogSource } from '../../../src/runtime/catalog-source.ts';
+import { createCatalogSource } from '../../../src/runtime/catalog/source.ts';
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 const clock = { now: () => new Date(0), monotonicMs: () => 0 };

@@ -9,7 +9,7 @@ import {
   embeddedTakenAt,
   loadEmbeddedMap,
   loadEmbeddedSnapshot,
-} from '../../../src/runtime/catalog-snapshot.ts';
+} from '../../../src/runtime/catalog/snapshot.ts';
 
 const json = brotliDecompressSync(readFileSync(new URL('snapshot.json.br', EMBEDDED_FOLDER))).toString('utf8');
 const provenance = JSON.parse(readFileSync(new URL('provenance.json', EMBEDDED_FOLDER), 'utf8')) as Record<

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CatalogEntry } from '../../../src/domain/catalog/catalog.ts';
 import { type EntryOrder, type EntrySort, sortEntries } from '../../../src/domain/catalog/sort-entries.ts';
-import { loadEmbeddedSnapshot } from '../../../src/runtime/catalog-snapshot.ts';
+import { loadEmbeddedSnapshot } from '../../../src/runtime/catalog/snapshot.ts';
 
 const entry = (id: string, input: unknown, output: unknown, window: unknown): CatalogEntry => ({
   id,

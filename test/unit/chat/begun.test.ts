@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { begun } from '../../../src/domain/begun.ts';
+import { begun } from '../../../src/domain/first-chunk.ts';
 import { fedStream, gather } from '../../support/byte-streams.ts';
 
 const CUT = new Error('cut');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LimitExceeded } from '../../../src/domain/errors.ts';
-import { createPace } from '../../../src/domain/pace.ts';
+import { createPace } from '../../../src/domain/rate-limiter.ts';
 
 function aPace() {
   const state = { nowMs: 0 };

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { refusedConnections } from '../../../src/edge-log.ts';
+import { refusedConnections } from '../../../src/http/failure-log.ts';
 
 afterEach(() => vi.useRealTimers());
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { createClientNetworks, proxyFault, trustsEveryone } from '../../../src/runtime/client-network.ts';
+import { createClientNetworks, proxyFault, trustsEveryone } from '../../../src/runtime/network/client-network.ts';
 
 const PROXY = '10.0.0.1';
 const trusting = createClientNetworks(['10.0.0.0/8', 'fd00::/8', '::ffff:192.0.2.0/120']);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { dayText, type FreeTierCalls } from '../../../src/domain/free-tier/free-tier.ts';
 import { Secret } from '../../../src/domain/secret.ts';
-import { createIpHash } from '../../../src/runtime/ip-hash.ts';
+import { createIpHash } from '../../../src/runtime/free-tier/ip-hash.ts';
 import { aClient, aFreeTier } from '../../support/free-tier.ts';
 import { createMemoryFreeTierStore } from '../../support/memory-free-tier-store.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { admin, anyone } from '../../../resolvers/access.ts';
-import { operation } from '../../../resolvers/operation.ts';
-import type { Platform, Scope } from '../../../resolvers/scope.ts';
+import { admin, anyone } from '../../../resolvers/operation/access.ts';
+import { operation } from '../../../resolvers/operation/operation.ts';
+import type { Platform, Scope } from '../../../resolvers/operation/scope.ts';
 import type { Caller } from '../../../src/domain/caller.ts';
 import { Unauthenticated, Unavailable } from '../../../src/domain/errors.ts';
 import { Secret } from '../../../src/domain/secret.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createDocumentCache } from '../../../src/graphql-document-cache.ts';
+import { createDocumentCache } from '../../../src/graphql/document-cache.ts';
 
 const dense = (name: string, tokens: number): string => `{ ${name} ${'a '.repeat(tokens)}}`;
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { MAX_NESTING } from '../../../schema/document-limits.ts';
 import { MAX_VARIABLE_VALUES } from '../../../schema/limits.ts';
-import { assertJsonSize } from '../../../src/graphql-request.ts';
+import { assertJsonSize } from '../../../src/graphql/request-check.ts';
 
 const JSON_HEADERS = { headers: { 'content-type': 'application/json; charset=utf-8' } };
 const check = (body: string, headers = JSON_HEADERS): void => assertJsonSize(headers, Buffer.from(body));

@@ -9,7 +9,7 @@ import {
 } from '../../../src/domain/traces/call-body.ts';
 import { payloadOfText, payloadText } from '../../../src/domain/traces/span-rows.ts';
 import type { SpanPayload } from '../../../src/domain/traces/span.ts';
-import { patternOf, payloadsLike } from '../../../src/persistence/stores/call-payload.ts';
+import { patternOf, payloadsLike } from '../../../src/persistence/calls/payload.ts';
 
 const ODD = 'a "quoted" \\ text, [~#\u{1F600}, \uD800, \0 and\nlines';
 const VALUES = ['', 'usual', ODD];

@@ -1,6 +1,6 @@
 import { Kysely, sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { sqliteDialect } from '../../../src/persistence/dialect.ts';
+import { sqliteDialect } from '../../../src/persistence/database/dialect.ts';
 import type { SqliteHandle } from '../../../src/persistence/sqlite/handle.ts';
 
 const BUSY = Object.assign(new Error('SQLITE_BUSY: database is locked'), { code: 'SQLITE_BUSY' });

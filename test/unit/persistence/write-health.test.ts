@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Conflict, Unavailable } from '../../../src/domain/errors.ts';
-import { createWriteHealth } from '../../../src/persistence/write-health.ts';
+import { createWriteHealth } from '../../../src/persistence/database/write-health.ts';
 
 const AWAY = new Unavailable('The database cannot be used at the moment.');
 const REFUSAL = new Unavailable('The database takes no writes.');

@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { webSocketServer } from '../../../src/runtime/web-sockets.ts';
+import { webSocketServer } from '../../../src/runtime/network/web-sockets.ts';
 
 it('a message of a client in single bytes is closed with 1008 before its chunks fill the memory', async () => {
   const sent: Buffer[] = [];

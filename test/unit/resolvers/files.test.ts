@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createFile } from '../../../resolvers/files.ts';
 import { createBatch, listBatches } from '../../../resolvers/batches.ts';
-import type { Scope } from '../../../resolvers/scope.ts';
+import type { Scope } from '../../../resolvers/operation/scope.ts';
 import { bytesOf } from '../../../src/domain/bytes.ts';
 import { Unavailable } from '../../../src/domain/errors.ts';
 import type { PassThrough } from '../../../src/domain/upstream-objects/pass-through.ts';

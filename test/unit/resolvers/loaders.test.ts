@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createLoaders } from '../../../resolvers/loaders.ts';
-import type { Stores } from '../../../resolvers/stores.ts';
+import { createLoaders } from '../../../resolvers/operation/loaders.ts';
+import type { Stores } from '../../../resolvers/operation/stores.ts';
 import type { Caller } from '../../../src/domain/caller.ts';
 import type { SpendRow } from '../../../src/domain/spend/spend-row.ts';
 import type { SpanHead } from '../../../src/domain/traces/span.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isOwnResponseId, ownResponseId } from '../../../src/domain/responses/response-ids.ts';
 import { Secret } from '../../../src/domain/secret.ts';
-import { createResponseIds } from '../../../src/runtime/response-ids.ts';
+import { createResponseIds } from '../../../src/runtime/responses/response-ids.ts';
 
 const ids = createResponseIds(new Secret('sk-admin-0123456789'));
 const OF_KEY = { deploymentId: 'gpt#1', upstreamId: 'resp_68', owner: { teamId: null, keyHash: 'a'.repeat(64) } };

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Unavailable } from '../../../src/domain/errors.ts';
 import type { KeptResponse, SealedResponse } from '../../../src/domain/responses/kept-response.ts';
 import { Secret } from '../../../src/domain/secret.ts';
-import { createResponseKeeper } from '../../../src/runtime/response-keeper.ts';
+import { createResponseKeeper } from '../../../src/runtime/responses/response-keeper.ts';
 
 const LIMITS = { response: 1_000, conversation: 2_000, turns: 4, waiting: 3_000 } as const;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type BillingSection, readBilling } from '../../../src/runtime/billing-settings.ts';
+import { type BillingSection, readBilling } from '../../../src/runtime/settings/billing.ts';
 
 /** What is read, with its secrets laid open, and the faults as `source key: message`. */
 function read(env: Record<string, string>, billing: BillingSection | null = null, publicUrl: string | null = null) {

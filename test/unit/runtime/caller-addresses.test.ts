@@ -1,8 +1,8 @@
 import type { LookupAddress } from 'node:dns';
 import { describe, expect, it } from 'vitest';
 import { AddressRefused } from '../../../src/domain/http.ts';
-import { allowedHostFault, createCallerAddresses } from '../../../src/runtime/caller-addresses.ts';
-import { readAddress } from '../../../src/runtime/http-address.ts';
+import { allowedHostFault, createCallerAddresses } from '../../../src/runtime/network/caller-addresses.ts';
+import { readAddress } from '../../../src/runtime/http-client/address.ts';
 
 const address = (text: string): LookupAddress => ({ address: text, family: text.includes(':') ? 6 : 4 });
 

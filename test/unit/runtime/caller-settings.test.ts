@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { readCallers } from '../../../src/runtime/caller-settings.ts';
-import type { ConfigFault } from '../../../src/runtime/config-file.ts';
+import { readCallers } from '../../../src/runtime/settings/callers.ts';
+import type { ConfigFault } from '../../../src/runtime/settings/config-file.ts';
 
 function read(env: Record<string, string>, section: Parameters<typeof readCallers>[1] = {}) {
   const faults: ConfigFault[] = [];

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { ConfigError } from '../../../src/runtime/config-file.ts';
+import { ConfigError } from '../../../src/runtime/settings/config-file.ts';
 import { keySmith } from '../../../src/runtime/identifiers.ts';
-import { readSettings, type Settings } from '../../../src/runtime/settings.ts';
+import { readSettings, type Settings } from '../../../src/runtime/settings/settings.ts';
 
 let folder: string;
 beforeEach(() => {

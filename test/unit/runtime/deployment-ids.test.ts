@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { deploymentsById } from '../../../src/domain/chat/provider.ts';
-import { withIds } from '../../../src/runtime/deployment-ids.ts';
-import { modelEntry, toDeployment } from '../../../src/runtime/deployment-settings.ts';
+import { withIds } from '../../../src/runtime/settings/deployment-ids.ts';
+import { modelEntry, toDeployment } from '../../../src/runtime/settings/deployments.ts';
 
 const entry = (params: object, more: object = {}) => ({
   model_name: 'm',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Deployment } from '../../../src/domain/chat/provider.ts';
-import { modelEntry, oddityOf, toDeployment } from '../../../src/runtime/deployment-settings.ts';
+import { modelEntry, oddityOf, toDeployment } from '../../../src/runtime/settings/deployments.ts';
 
 type Env = Readonly<Record<string, string>>;
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createTurns } from '../../../src/runtime/event-loop-turns.ts';
+import { createTurns } from '../../../src/runtime/tasks/event-loop-turns.ts';
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 

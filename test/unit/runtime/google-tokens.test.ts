@@ -1,7 +1,7 @@
 import { createVerify, generateKeyPairSync } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { Secret } from '../../../src/domain/secret.ts';
-import { createGoogleTokens } from '../../../src/runtime/google-tokens.ts';
+import { createGoogleTokens } from '../../../src/runtime/credentials/google-tokens.ts';
 
 const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const KEY = new Secret(

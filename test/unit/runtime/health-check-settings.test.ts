@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { UNTOLD } from '../../../src/domain/deployments/probe-settings.ts';
 import { keySmith } from '../../../src/runtime/identifiers.ts';
-import { readSettings, type Settings } from '../../../src/runtime/settings.ts';
+import { readSettings, type Settings } from '../../../src/runtime/settings/settings.ts';
 
 let folder: string;
 beforeEach(() => {

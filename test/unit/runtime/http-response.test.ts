@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MalformedResponse, ResponseParser } from '../../../src/runtime/http-response.ts';
+import { MalformedResponse, ResponseParser } from '../../../src/runtime/http-client/response-parser.ts';
 import { randomFrom } from '../../support/random.ts';
 
 interface Seen {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { FairSlots, type Share, type Waiter } from '../../../src/runtime/http-shares.ts';
+import { FairSlots, type Share, type Waiter } from '../../../src/runtime/http-client/fair-shares.ts';
 import { randomFrom } from '../../support/random.ts';
 
 interface Entry extends Waiter {

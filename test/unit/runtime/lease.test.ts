@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createLease, type Lent } from '../../../src/runtime/lease.ts';
+import { createLease, type Lent } from '../../../src/runtime/credentials/expiring-credential.ts';
 
 const MINUTE = 60_000;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { factsOf } from '../../../src/runtime/log.ts';
+import { factsOf } from '../../../src/runtime/telemetry/log.ts';
 
 describe('what the log says of a failure', () => {
   it('keeps what tells the fault and leaves what the failure carries', () => {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Admission, Charge, Reservation } from '../../../src/domain/admission/admission.ts';
 import type { StoredTotals } from '../../../src/domain/admission/stored-totals.ts';
-import { createMemoryAdmission } from '../../../src/runtime/memory-admission.ts';
+import { createMemoryAdmission } from '../../../src/runtime/admission/memory-admission.ts';
 import { randomFrom } from '../../support/random.ts';
 
 const charge = (counter: string, amount = 1n, limit = 10n): Charge => ({ counter, limit, amount, refused: 'at' });

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { Unavailable } from '../../../src/domain/errors.ts';
-import { createOneATurn } from '../../../src/runtime/one-a-turn.ts';
-import { createWaitingRoom } from '../../../src/runtime/waiting-room.ts';
+import { createOneATurn } from '../../../src/runtime/tasks/serial-executor.ts';
+import { createWaitingRoom } from '../../../src/runtime/tasks/work-queue-limit.ts';
 
 const open = (waiting = 10) => createOneATurn(createWaitingRoom({ waiting, bytes: 100 }));
 

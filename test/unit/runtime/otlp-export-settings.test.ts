@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ConfigFault, OtlpExportSection } from '../../../src/runtime/config-file.ts';
-import { readOtlpExport } from '../../../src/runtime/otlp-export-settings.ts';
+import type { ConfigFault, OtlpExportSection } from '../../../src/runtime/settings/config-file.ts';
+import { readOtlpExport } from '../../../src/runtime/settings/otlp-export.ts';
 
 const SILENT: OtlpExportSection = { endpoint: null, headers: null, protocol: null, called: false };
 const ENDPOINT = 'OTEL_EXPORTER_OTLP_ENDPOINT';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ConfigFault } from '../../../src/runtime/config-file.ts';
-import { readOtlp } from '../../../src/runtime/otlp-settings.ts';
+import type { ConfigFault } from '../../../src/runtime/settings/config-file.ts';
+import { readOtlp } from '../../../src/runtime/settings/otlp.ts';
 
 function read(env: Record<string, string>, cores = 2) {
   const faults: ConfigFault[] = [];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ENDED, eachOf, nextOf, promptly, type PromptStream, revocable } from '../../../src/domain/prompt.ts';
+import { ENDED, eachOf, nextOf, promptly, type PromptStream, revocable } from '../../../src/domain/pollable-stream.ts';
 
 /** A source that is fed by hand and says whether it was left. */
 function handFed<Item>() {

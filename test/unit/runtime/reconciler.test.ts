@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { createReconciler } from '../../../src/runtime/reconciler.ts';
+import { createReconciler } from '../../../src/runtime/tasks/payment-reconciler.ts';
 
 const DAY_MS = 86_400_000;
 const START_MS = 1_700_000_000_000;

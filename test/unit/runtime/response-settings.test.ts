@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { keySmith } from '../../../src/runtime/identifiers.ts';
-import { readSettings } from '../../../src/runtime/settings.ts';
+import { readSettings } from '../../../src/runtime/settings/settings.ts';
 
 let folder: string;
 beforeEach(() => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { modelEntry, toDeployment } from '../../../src/runtime/deployment-settings.ts';
+import { modelEntry, toDeployment } from '../../../src/runtime/settings/deployments.ts';
 
 it.each([
   ['openai/x', {}, {}, 'x', undefined],

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { createRetention } from '../../../src/runtime/retention.ts';
+import { createRetention } from '../../../src/runtime/tasks/retention.ts';
 
 const DAY_MS = 86_400_000;
 const START_MS = 1_700_000_000_000;

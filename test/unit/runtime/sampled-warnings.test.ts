@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createCountedWarnings, createSampledWarnings } from '../../../src/runtime/log.ts';
+import { createCountedWarnings, createSampledWarnings } from '../../../src/runtime/telemetry/log.ts';
 
 describe('sampled warnings', () => {
   beforeEach(() => {

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PROVIDER_NAMES } from '../../../src/domain/chat/provider.ts';
-import { ConfigError } from '../../../src/runtime/config-file.ts';
+import { ConfigError } from '../../../src/runtime/settings/config-file.ts';
 import { keySmith } from '../../../src/runtime/identifiers.ts';
-import { readSettings, type Settings } from '../../../src/runtime/settings.ts';
+import { readSettings, type Settings } from '../../../src/runtime/settings/settings.ts';
 
 let folder: string;
 beforeEach(() => {

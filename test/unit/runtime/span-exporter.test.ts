@@ -4,8 +4,8 @@ import { bytesOf } from '../../../src/domain/bytes.ts';
 import { type HttpClient, HttpFailure, type UpstreamAnswer } from '../../../src/domain/http.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 import type { ExportedSpan } from '../../../src/domain/traces/exported-span.ts';
-import type { OtlpExportSettings } from '../../../src/runtime/otlp-export-settings.ts';
-import { createSpanExporter } from '../../../src/runtime/span-exporter.ts';
+import type { OtlpExportSettings } from '../../../src/runtime/settings/otlp-export.ts';
+import { createSpanExporter } from '../../../src/runtime/telemetry/span-exporter.ts';
 import { aRawSpan } from '../../support/raw-span.ts';
 
 const SETTINGS: OtlpExportSettings = {

@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { Unavailable } from '../../../src/domain/errors.ts';
-import { createThreadPool, ownMemory, type ThreadPool } from '../../../src/runtime/thread-pool.ts';
-import { createWaitingRoom } from '../../../src/runtime/waiting-room.ts';
+import { createThreadPool, ownMemory, type ThreadPool } from '../../../src/runtime/tasks/thread-pool.ts';
+import { createWaitingRoom } from '../../../src/runtime/tasks/work-queue-limit.ts';
 import type { Told } from '../../support/thread-module.ts';
 
 let pool: ThreadPool<Told>;

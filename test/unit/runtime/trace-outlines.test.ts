@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { CallSpend } from '../../../src/domain/traces/call-spend.ts';
 import type { TraceOutline } from '../../../src/domain/traces/outline.ts';
-import { createTraceOutlines } from '../../../src/runtime/trace-outlines.ts';
+import { createTraceOutlines } from '../../../src/runtime/traces/outlines.ts';
 
 const CALL: CallSpend = { match: 'no_call_id', row: null, cost: null, source: null };
 const outlineOf = (calls: number): TraceOutline => ({

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type * as Turn from '../../../src/runtime/turn.ts';
+import type * as Turn from '../../../src/runtime/tasks/write-coalescing.ts';
 
 let turn: typeof Turn;
 let done: string[];
@@ -8,7 +8,7 @@ const doing = (what: string) => (): void => void done.push(what);
 
 beforeEach(async () => {
   vi.resetModules();
-  turn = await import('../../../src/runtime/turn.ts');
+  turn = await import('../../../src/runtime/tasks/write-coalescing.ts');
   done = [];
 });
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { createUnfolding } from '../../../src/runtime/unfolding.ts';
+import { createUnfolding } from '../../../src/runtime/tasks/call-unfolding.ts';
 
 const STEP = 1_000;
 

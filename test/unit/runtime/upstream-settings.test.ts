@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { keySmith } from '../../../src/runtime/identifiers.ts';
-import { readSettings } from '../../../src/runtime/settings.ts';
-import type { UpstreamSettings } from '../../../src/runtime/upstream-settings.ts';
+import { readSettings } from '../../../src/runtime/settings/settings.ts';
+import type { UpstreamSettings } from '../../../src/runtime/settings/upstream.ts';
 
 let folder: string;
 beforeEach(() => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { Unavailable } from '../../../src/domain/errors.ts';
-import { createWaitingRoom } from '../../../src/runtime/waiting-room.ts';
+import { createWaitingRoom } from '../../../src/runtime/tasks/work-queue-limit.ts';
 
 it('is bounded by number and by bytes, together for all who wait in it', () => {
   const room = createWaitingRoom({ waiting: 2, bytes: 100 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createWriteBehind, type Fault } from '../../../src/runtime/write-behind.ts';
+import { createWriteBehind, type Fault } from '../../../src/runtime/tasks/write-behind.ts';
 
 const unexpected = (): never => {
   throw new Error('unexpected');

@@ -3,15 +3,15 @@ import { Worker } from 'node:worker_threads';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { InvalidInput, TooLarge, Unavailable } from '../../../src/domain/errors.ts';
-import { createSlots } from '../../../src/domain/slots.ts';
+import { createSlots } from '../../../src/domain/concurrency-limit.ts';
 import {
   DEFAULT_OFFLOAD_BYTES,
   DEFAULT_OTLP_LIMITS,
   ONE_CORE_OFFLOAD_BYTES,
 } from '../../../src/domain/traces/otlp-limits.ts';
 import { spansOfRows } from '../../../src/domain/traces/span-rows.ts';
-import { createTracePacker } from '../../../src/trace-packer.ts';
-import { packExport } from '../../../src/trace-packing.ts';
+import { createTracePacker } from '../../../src/ingest/export-packer.ts';
+import { packExport } from '../../../src/ingest/pack-export.ts';
 import { encodeExport } from '../../support/otlp-oracle.ts';
 import { randomExport, seeded } from '../../support/random-export.ts';
 

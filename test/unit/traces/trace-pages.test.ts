@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { createLoaders } from '../../../resolvers/loaders.ts';
-import type { Platform, Scope } from '../../../resolvers/scope.ts';
+import { createLoaders } from '../../../resolvers/operation/loaders.ts';
+import type { Platform, Scope } from '../../../resolvers/operation/scope.ts';
 import { getTrace } from '../../../resolvers/traces.ts';
 import type { Caller } from '../../../src/domain/caller.ts';
 import type { SpendRow } from '../../../src/domain/spend/spend-row.ts';
-import { createTraceOutlines } from '../../../src/runtime/trace-outlines.ts';
+import { createTraceOutlines } from '../../../src/runtime/traces/outlines.ts';
 import { aSpan, aSpendRow, LONE_KEY, nsAt, picos, spanId, START_MS, TEAM_KEY, traceId } from '../../ports/samples.ts';
 import { aClient } from '../../support/free-tier.ts';
 import { createMemoryTraceStore } from '../../support/memory-trace-store.ts';

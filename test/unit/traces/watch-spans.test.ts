@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { createLoaders } from '../../../resolvers/loaders.ts';
-import type { Platform, Scope } from '../../../resolvers/scope.ts';
+import { createLoaders } from '../../../resolvers/operation/loaders.ts';
+import type { Platform, Scope } from '../../../resolvers/operation/scope.ts';
 import { type SpanUpdate, watchSpans } from '../../../resolvers/spans.ts';
 import { tellChanges } from '../../../resolvers/traces.ts';
 import type { Caller } from '../../../src/domain/caller.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createLoaders } from '../../../resolvers/loaders.ts';
-import type { Platform, Scope } from '../../../resolvers/scope.ts';
+import { createLoaders } from '../../../resolvers/operation/loaders.ts';
+import type { Platform, Scope } from '../../../resolvers/operation/scope.ts';
 import { ingestTraces, type TraceUpdate, watchTraces } from '../../../resolvers/traces.ts';
 import type { Caller } from '../../../src/domain/caller.ts';
 import { Conflict, Unauthenticated, Unavailable } from '../../../src/domain/errors.ts';

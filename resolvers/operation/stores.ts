@@ -1,0 +1,22 @@
+import type { CatalogHistory } from '../../src/domain/catalog/history.ts';
+import type { ReleaseStore } from '../../src/domain/catalog/releases.ts';
+import type { CheckoutStore } from '../../src/domain/checkout/checkout.ts';
+import type { KeyStore } from '../../src/domain/keys/virtual-key.ts';
+import type { SpendStore } from '../../src/domain/spend/spend-row.ts';
+import type { TraceStore } from '../../src/domain/traces/store.ts';
+import type { UpstreamObjectStore } from '../../src/domain/upstream-objects/upstream-object.ts';
+
+/** Where things are kept, one store per noun. */
+export interface Stores {
+  readonly catalogHistory: CatalogHistory;
+  readonly catalogReleases: ReleaseStore;
+  readonly checkouts: CheckoutStore;
+  readonly keys: KeyStore;
+  readonly spend: SpendStore;
+  readonly traces: TraceStore;
+  readonly upstreamObjects: UpstreamObjectStore;
+  /** Resolves when the database answers; rejects when it does not. */
+  ping(): Promise<void>;
+  /** Resolves while the database takes writes; rejects within a second otherwise. */
+  writable(): Promise<void>;
+}

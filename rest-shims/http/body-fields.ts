@@ -1,0 +1,114 @@
+import { InvalidInput, type Issue } from '../../src/domain/errors.ts';
+import { MOST_NESTING, nestsTooDeep } from '../../src/wire/json/nesting.ts';
+
+type Rule = Pick<Issue, 'rule' | 'message' | 'context'>;
+
+/** Reads one field of a body; `sent` is undefined or null when it was left out. Gives the value or the broken rule. */
+export type FieldReader<Value> = (sent: unknown) => { readonly value: Value } | Rule;
+
+const STRING: Rule = { rule: 'string_type', message: 'Input should be a valid string' };
+const NUMBER: Rule = { rule: 'float_type', message: 'Input should be a valid number' };
+const LIST: Rule = { rule: 'list_type', message: 'Input should be a valid list' };
+const BOOLEAN: Rule = { rule: 'bool_type', message: 'Input should be a valid boolean' };
+const MISSING: Rule = { rule: 'missing', message: 'Field required' };
+const OBJECT: Rule = { rule: 'dict_type', message: 'Input should be a valid dictionary' };
+
+const absent = (sent: unknown): sent is null | undefined => sent === undefined || sent === null;
+
+/** A text; null when left out. */
+export const text: FieldReader<string | null> = (sent) =>
+  absent(sent) ? { value: null } : typeof sent === 'string' ? { value: sent } : STRING;
+
+/** A finite number, also as text; null when left out. */
+export const number: FieldReader<number | null> = (sent) => {
+  if (absent(sent)) return { value: null };
+  if (typeof sent === 'number') return { value: sent };
+  if (typeof sent !== 'string') return NUMBER;
+  const value = sent.trim() === '' ? Number.NaN : Number(sent);
+  if (Number.isFinite(value)) return { value };
+  return { rule: 'float_parsing', message: 'Input should be a valid number, unable to parse string as a number' };
+};
+
+/** A list of texts; empty when left out. */
+export const texts: FieldReader<readonly string[]> = (sent) => {
+  if (absent(sent)) return { value: [] };
+  if (!Array.isArray(sent)) return LIST;
+  return sent.every((item) => typeof item === 'string') ? { value: sent } : STRING;
+};
+
+/** An object with any members; empty when left out. */
+export const object: FieldReader<Readonly<Record<string, unknown>>> = (sent) => {
+  if (absent(sent)) return { value: {} };
+  return typeof sent === 'object' && !Array.isArray(sent) ? { value: { ...sent } } : OBJECT;
+};
+
+/** A boolean; null when left out. */
+export const flagOf: FieldReader<boolean | null> = (sent) =>
+  absent(sent) ? { value: null } : typeof sent === 'boolean' ? { value: sent } : BOOLEAN;
+
+/** As another reader, but undefined when the field was left out: a patch distinguishes that from null. */
+export const given =
+  <Value>(read: FieldReader<Value>): FieldReader<Value | undefined> =>
+  (sent) =>
+    sent === undefined ? { value: undefined } : read(sent);
+
+/** A text that must be there. */
+export const requiredText: FieldReader<string> = (sent) =>
+  sent === undefined ? MISSING : typeof sent === 'string' ? { value: sent } : STRING;
+
+/** One of a few texts; null when left out. */
+export function oneOf<Choice extends string>(choices: readonly Choice[]): FieldReader<Choice | null> {
+  const quoted = choices.map((choice) => `'${choice}'`);
+  const expected = `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`;
+  const rule = { rule: 'enum', message: `Input should be ${expected}`, context: { expected } };
+  return (sent) => {
+    if (absent(sent)) return { value: null };
+    const value = choices.find((choice) => choice === sent);
+    return value === undefined ? rule : { value };
+  };
+}
+
+/**
+ * A parser of JSON bodies of known fields; unknown ones are ignored. Throws InvalidInput with every fault and its
+ * place, in the order of the readers.
+ */
+export function fields<Values extends Readonly<Record<string, unknown>>>(readers: {
+  readonly [Name in keyof Values]: FieldReader<Values[Name]>;
+}): (body: Uint8Array) => Values {
+  const named = Object.entries(readers) as [string, FieldReader<unknown>][];
+  return (body) => {
+    const sent = parseObject(body);
+    const values: Record<string, unknown> = {};
+    const issues: Issue[] = [];
+    for (const [name, read] of named) {
+      const result = read(sent[name]);
+      if ('value' in result) values[name] = result.value;
+      else issues.push({ ...result, path: ['body', name], input: sent[name] });
+    }
+    if (issues.length > 0) throw new InvalidInput('The body is not valid.', issues);
+    return values as Values;
+  };
+}
+
+function parseObject(body: Uint8Array): Readonly<Record<string, unknown>> {
+  if (body.length === 0) throw broken({ path: ['body'], rule: 'missing', message: 'Field required', input: null });
+  if (nestsTooDeep(body)) {
+    const context = { error: `more than ${MOST_NESTING} levels deep` };
+    throw broken({ path: ['body'], rule: 'json_invalid', message: 'JSON decode error', input: {}, context });
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'));
+  } catch {
+    throw broken({ path: ['body'], rule: 'json_invalid', message: 'JSON decode error', input: {} });
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+  throw broken({
+    path: ['body'],
+    rule: 'model_attributes_type',
+    message: 'Input should be a valid dictionary or object to extract fields from',
+    input: value,
+  });
+}
+
+const broken = (issue: Issue): InvalidInput => new InvalidInput('The body is not valid.', [issue]);

@@ -1,0 +1,35 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Caller } from '../../src/domain/caller.ts';
+import { failedCallOf } from '../../src/domain/chat/failed-call.ts';
+import { usdText } from '../../src/domain/money.ts';
+import { VERSION } from '../../src/domain/version.ts';
+import type { Surface } from '../errors.ts';
+import { callFactsOf } from '../model-call/model-call.ts';
+import type { RouteFacts } from './route.ts';
+
+/** Surfaces on which models are called. */
+const CALLS = new Set<Surface>(['proxy', 'anthropic', 'gemini']);
+
+/**
+ * What the head of a refusal tells of the call it refuses: its id, also where it was refused before it became one, but not
+ * to a caller nobody knows.
+ */
+export function failureHead(
+  { surface, credential }: Pick<RouteFacts, 'surface' | 'credential'>,
+  {
+    error,
+    headers,
+    caller,
+  }: { readonly error: unknown; readonly headers: IncomingHttpHeaders; readonly caller: Caller | null },
+): Record<string, string> {
+  if (!CALLS.has(surface) || credential === 'none') return {};
+  const head: Record<string, string> = {};
+  const call = failedCallOf(error);
+  if (call !== null || caller !== null)
+    head['x-litellm-call-id'] = call?.callId ?? callFactsOf({ headers }).callId ?? crypto.randomUUID();
+  head['x-litellm-version'] = VERSION;
+  if (call !== null) head['x-litellm-timeout'] = String(call.timeoutSeconds);
+  const allowance = caller?.key?.maxBudget ?? null;
+  if (allowance !== null) head['x-litellm-key-max-budget'] = usdText(allowance);
+  return head;
+}

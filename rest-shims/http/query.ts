@@ -1,0 +1,82 @@
+import { flagFrom, integerFrom } from '../../src/domain/catalog/numbers.ts';
+import { InvalidInput, type Issue } from '../../src/domain/errors.ts';
+
+/** Reads one query parameter; `sent` is undefined when it was not sent. Throws a fault as an Issue without its place. */
+type Reader<Value> = (sent: string | undefined) => Value | Fault;
+
+class Fault {
+  readonly rule: string;
+  readonly message: string;
+  readonly context: Readonly<Record<string, number>> | undefined;
+  constructor(rule: string, message: string, context?: Readonly<Record<string, number>>) {
+    this.rule = rule;
+    this.message = message;
+    this.context = context;
+  }
+}
+
+const INTEGER_FAULTS = {
+  malformed: new Fault('int_parsing', 'Input should be a valid integer, unable to parse string as an integer'),
+  'too long': new Fault('int_parsing_size', 'Unable to parse input string as an integer, exceeded maximum size'),
+} as const;
+const FLAG_FAULT = new Fault('bool_parsing', 'Input should be a valid boolean, unable to interpret input');
+
+/** Any text; null when not sent. */
+export const text: Reader<string | null> = (sent) => sent ?? null;
+
+/** Text of at most so many characters; null when not sent. */
+export const textUpTo =
+  (most: number): Reader<string | null> =>
+  (sent) =>
+    sent !== undefined && sent.length > most
+      ? new Fault('string_too_long', `String should have at most ${most} characters`, { max_length: most })
+      : (sent ?? null);
+
+/** A flag, in any of the reference's spellings; undefined when not sent. */
+export const flag: Reader<boolean | undefined> = (sent) =>
+  sent === undefined ? undefined : (flagFrom(sent) ?? FLAG_FAULT);
+
+/** An integer of any size within bounds, both inclusive. */
+export function integer(bounds: {
+  readonly least: number;
+  readonly most?: number;
+  readonly otherwise: number;
+}): Reader<bigint> {
+  const { least, most, otherwise } = bounds;
+  return (sent) => {
+    if (sent === undefined) return BigInt(otherwise);
+    const read = integerFrom(sent);
+    if ('fault' in read) return INTEGER_FAULTS[read.fault];
+    if (read.value < least)
+      return new Fault('greater_than_equal', `Input should be greater than or equal to ${least}`, { ge: least });
+    if (most !== undefined && read.value > most)
+      return new Fault('less_than_equal', `Input should be less than or equal to ${most}`, { le: most });
+    return read.value;
+  };
+}
+
+/**
+ * A parser of query text: the readers' order is the order of the faults. Of a repeated parameter the last counts,
+ * unknown ones are ignored. Throws InvalidInput with every fault and its place.
+ */
+export function query<Values extends Readonly<Record<string, unknown>>>(readers: {
+  readonly [Name in keyof Values]: Reader<Values[Name]>;
+}): (search: string) => Values {
+  const named = Object.entries(readers) as [string, Reader<unknown>][];
+  return (search) => {
+    const sent = new Map(new URLSearchParams(search));
+    const values: Record<string, unknown> = {};
+    const issues: Issue[] = [];
+    for (const [name, read] of named) {
+      const value = read(sent.get(name));
+      if (value instanceof Fault) issues.push(issueOf(value, name, sent.get(name)));
+      else values[name] = value;
+    }
+    if (issues.length > 0) throw new InvalidInput('The query is not valid.', issues);
+    return values as Values;
+  };
+}
+
+function issueOf({ rule, message, context }: Fault, name: string, input: string | undefined): Issue {
+  return { rule, path: ['query', name], message, input, ...(context === undefined ? {} : { context }) };
+}

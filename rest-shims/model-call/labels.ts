@@ -1,0 +1,77 @@
+import { callLabels } from '../../src/domain/calls/call-labels.ts';
+import type { ModelRequest } from '../../src/domain/chat/chat.ts';
+import { InvalidInput } from '../../src/domain/errors.ts';
+import { mistyped, type RequestBody } from '../../src/domain/inference/askable.ts';
+import type { Dialect, Endpoint } from '../../src/domain/inference/endpoint.ts';
+import { type Fields, isObject, list, object, parseJson, text } from '../../src/wire/json/fields.ts';
+import type { HttpRequest } from '../http/route.ts';
+
+type Headers = Pick<HttpRequest, 'headers'>;
+
+/** Dialects in which `metadata` is the provider's: what is for the gateway stands in `litellm_metadata`. */
+const THEIRS = new Set<Dialect | null>(['messages', 'responses', 'generate-content']);
+
+/** Members of `metadata` that mean something of their own. */
+const READ = new Set(['tags', 'spend_logs_metadata', 'session_id', 'trace_id']);
+
+const REDACTION = 'x-litellm-enable-message-redaction';
+const SPEND_METADATA = 'x-litellm-spend-logs-metadata';
+
+/** What a caller notes on its call: session, end user, tags, and whatever it likes. Throws InvalidInput. */
+export function labelsOf(
+  request: Headers,
+  { endpoint, body }: { readonly endpoint: Endpoint; readonly body: RequestBody },
+): Pick<ModelRequest, 'labels' | 'unkept'> {
+  const { metadata, notes } = notesIn(body, endpoint);
+  const own = Object.fromEntries(Object.entries(notes).filter(([member]) => !READ.has(member)));
+  const labels = callLabels({
+    session:
+      header(request, 'x-litellm-session-id') ??
+      header(request, 'x-litellm-trace-id') ??
+      text(notes['session_id']) ??
+      text(notes['trace_id']),
+    endUser:
+      header(request, 'x-litellm-customer-id') ??
+      header(request, 'x-litellm-end-user-id') ??
+      text(body['user']) ??
+      text(metadata['user_id']),
+    tags: [...tagsIn(request), ...tagsOf(body, endpoint), ...list(notes['tags']).filter(isText)],
+    metadata: { ...own, ...object(notes['spend_logs_metadata']), ...spendMetadataIn(request, endpoint) },
+  });
+  const unkept = /^(true|1)$/i.test(header(request, REDACTION) ?? '');
+  return { ...(labels === undefined ? {} : { labels }), ...(unkept ? { unkept } : {}) };
+}
+
+/** What stands in the body for the gateway, and the member that may be the provider's. */
+function notesIn(body: RequestBody, endpoint: Endpoint): { readonly metadata: Fields; readonly notes: Fields } {
+  const ours = body['litellm_metadata'] ?? {};
+  if (!isObject(ours)) throw mistyped('litellm_metadata', 'an object', endpoint);
+  const metadata = object(body['metadata']);
+  return { metadata, notes: THEIRS.has(endpoint.dialect) ? ours : { ...metadata, ...ours } };
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+
+function tagsOf(body: RequestBody, endpoint: Endpoint): readonly string[] {
+  const tags = body['tags'] ?? [];
+  if (Array.isArray(tags) && tags.every((tag) => typeof tag === 'string')) return tags.filter(isText);
+  throw mistyped('tags', 'an array of strings', endpoint);
+}
+
+const tagsIn = (request: Headers): readonly string[] =>
+  (header(request, 'x-litellm-tags') ?? '').split(',').flatMap((tag) => (tag.trim() === '' ? [] : [tag.trim()]));
+
+function spendMetadataIn(request: Headers, { path }: Endpoint): Fields {
+  const said = header(request, SPEND_METADATA);
+  if (said === null) return {};
+  // Node reads the bytes of a header as Latin-1, and senders write UTF-8.
+  const value = parseJson(Buffer.from(said, 'latin1'));
+  if (isObject(value)) return value;
+  const message = `${path}: Invalid value for header '${SPEND_METADATA}': it must be a JSON object.`;
+  throw new InvalidInput(message, [{ path: ['header', SPEND_METADATA], rule: 'value', message }]);
+}
+
+function header({ headers }: Headers, name: string): string | null {
+  const said = headers[name];
+  return isText(said) ? said : null;
+}

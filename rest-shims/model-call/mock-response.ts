@@ -1,0 +1,16 @@
+import type { ModelRequest } from '../../src/domain/chat/chat.ts';
+import { InvalidInput } from '../../src/domain/errors.ts';
+import { mistyped } from '../../src/domain/inference/askable.ts';
+
+/** A text to be answered in the place of a model. Throws InvalidInput, also where an answer is no text. */
+export function mockOf({
+  endpoint,
+  body,
+}: Pick<ModelRequest, 'endpoint' | 'body'>): Pick<ModelRequest, 'mockResponse'> {
+  const mockResponse = body['mock_response'] ?? null;
+  if (mockResponse === null) return {};
+  if (typeof mockResponse !== 'string') throw mistyped('mock_response', 'a string', endpoint);
+  if (endpoint.dialect !== null && endpoint.answers.member !== null) return { mockResponse };
+  const message = `${endpoint.path}: The parameter 'mock_response' cannot be honoured: what is answered here is no text.`;
+  throw new InvalidInput(message, [{ path: ['body', 'mock_response'], rule: 'unsupported', message }]);
+}

@@ -1,0 +1,100 @@
+import { InvalidInput } from '../../src/domain/errors.ts';
+import { mistyped, type RequestBody } from '../../src/domain/inference/askable.ts';
+import type { Endpoint } from '../../src/domain/inference/endpoint.ts';
+import { isGatewayField } from '../../src/domain/inference/gateway-fields.ts';
+import type { Fallback, Retries } from '../../src/domain/inference/retries.ts';
+import { isObject } from '../../src/wire/json/fields.ts';
+import type { HttpRequest } from '../http/route.ts';
+
+/** More often nobody means to be asked; one call may not keep an upstream busy for long. */
+const MOST_RETRIES = 20;
+const HOW_OFTEN = `a whole number from 0 to ${MOST_RETRIES}`;
+
+/** More names than are ever gone through. */
+const MOST_NAMED = 20;
+
+const NUM_RETRIES = 'x-litellm-num-retries';
+
+/** Members that say in which form an answer is written: a fallback answers as the first model would have. */
+const FORM = new Set(['stream', 'stream_options']);
+
+/** Members that refer to what is kept: whose that is was looked up for the request itself, and is not for its fallbacks. */
+const REFERRING = new Set(['input', 'previous_response_id', 'conversation']);
+
+interface Asking {
+  readonly endpoint: Endpoint;
+  readonly body: RequestBody;
+}
+
+/**
+ * What a caller wants done where the model does not answer: asked again, in a header or the body, and others asked instead.
+ * Throws InvalidInput.
+ */
+export function retriesOf(
+  request: Pick<HttpRequest, 'headers'>,
+  { endpoint, body }: Asking,
+): { readonly retries?: Retries } {
+  const again = inHeader(request, endpoint) ?? inBody(body, endpoint) ?? 0;
+  const fallbacks = fallbacksOf(body, endpoint);
+  const longer = longerOf(body, endpoint);
+  const isOff = flagOf(body, 'disable_fallbacks', endpoint);
+  if (isOff) return again === 0 ? {} : { retries: { again, fallbacks: [], longer: new Map() } };
+  return again === 0 && fallbacks.length === 0 && longer.size === 0 ? {} : { retries: { again, fallbacks, longer } };
+}
+
+const isOften = (count: unknown): count is number =>
+  typeof count === 'number' && Number.isInteger(count) && count >= 0 && count <= MOST_RETRIES;
+
+function inHeader({ headers }: Pick<HttpRequest, 'headers'>, { path }: Endpoint): number | null {
+  const said = headers[NUM_RETRIES];
+  if (said === undefined || said === '') return null;
+  const count = typeof said === 'string' && /^\d+$/.test(said) ? Number(said) : Number.NaN;
+  if (isOften(count)) return count;
+  const message = `${path}: Invalid value for header '${NUM_RETRIES}': it must be ${HOW_OFTEN}.`;
+  throw new InvalidInput(message, [{ path: ['header', NUM_RETRIES], rule: 'value', message }]);
+}
+
+function inBody(body: RequestBody, endpoint: Endpoint): number | null {
+  const count = body['num_retries'] ?? null;
+  if (count === null || isOften(count)) return count;
+  throw mistyped('num_retries', HOW_OFTEN, endpoint);
+}
+
+/** A switch of the gateway's; off when absent. Throws InvalidInput. */
+function flagOf(body: RequestBody, member: string, endpoint: Endpoint): boolean {
+  const value = body[member] ?? false;
+  if (typeof value === 'boolean') return value;
+  throw mistyped(member, 'a boolean', endpoint);
+}
+
+function fallbacksOf(body: RequestBody, endpoint: Endpoint): readonly Fallback[] {
+  const sent = body['fallbacks'] ?? [];
+  if (!Array.isArray(sent) || sent.length > MOST_NAMED)
+    throw mistyped('fallbacks', `an array of at most ${MOST_NAMED} models`, endpoint);
+  return sent.map((one: unknown) => fallbackOf(one, endpoint));
+}
+
+function fallbackOf(sent: unknown, endpoint: Endpoint): Fallback {
+  if (isName(sent)) return { model: sent, members: {} };
+  if (!isObject(sent) || !isName(sent['model']))
+    throw mistyped('fallbacks', 'an array of models by name, or of objects with a `model`', endpoint);
+  const { model, ...members } = sent;
+  const refers = (member: string): boolean => endpoint.asks.form === 'items' && REFERRING.has(member);
+  const ours = Object.keys(members).find((member) => isGatewayField(member) || FORM.has(member) || refers(member));
+  if (ours !== undefined)
+    throw mistyped('fallbacks', `an array of models and what they are asked otherwise, without '${ours}'`, endpoint);
+  if (endpoint.written !== undefined && Object.keys(members).length > 0)
+    throw mistyped('fallbacks', 'an array of models by name', endpoint);
+  return { model, members };
+}
+
+const isName = (value: unknown): value is string => typeof value === 'string' && value !== '';
+
+/** `{"<model>": "<one that reads more>"}`. */
+function longerOf(body: RequestBody, endpoint: Endpoint): ReadonlyMap<string, string> {
+  const member = 'context_window_fallback_dict';
+  const sent = body[member] ?? {};
+  if (!isObject(sent) || !Object.values(sent).every(isName) || Object.keys(sent).length > MOST_NAMED)
+    throw mistyped(member, `an object of at most ${MOST_NAMED} models by the models they stand in for`, endpoint);
+  return new Map(Object.entries(sent).map(([model, longer]) => [model, String(longer)]));
+}

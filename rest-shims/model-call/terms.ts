@@ -1,0 +1,37 @@
+import type { ModelRequest } from '../../src/domain/chat/chat.ts';
+import { GATEWAY_FIELDS } from '../../src/domain/inference/gateway-fields.ts';
+import { labelsOf } from './labels.ts';
+import { assertHonoured } from './refusals.ts';
+import { retriesOf } from './retries.ts';
+import { timeoutOf } from './timeout.ts';
+import { credentialsOf } from './client-credentials.ts';
+import { mockOf } from './mock-response.ts';
+import type { HttpRequest } from '../http/route.ts';
+
+type Asked = Pick<ModelRequest, 'endpoint' | 'stream' | 'body'>;
+type Terms = Pick<ModelRequest, 'timeoutSeconds' | 'retries' | 'labels' | 'unkept' | 'credentials' | 'mockResponse'>;
+
+/** Where terms stand: these members of the body, and headers whose names begin so. */
+const MEMBERS = new Set<string>([...GATEWAY_FIELDS, 'metadata', 'user']);
+const HEADER = 'x-litellm-';
+const NONE: Terms = Object.freeze({});
+
+/** Most requests: to look for each term by itself costs a tenth of what a call does. */
+function saysNothing({ headers }: Pick<HttpRequest, 'headers'>, body: Asked['body']): boolean {
+  for (const member in body) if (MEMBERS.has(member)) return false;
+  for (const name in headers) if (name.startsWith(HEADER)) return false;
+  return true;
+}
+
+/** What a request says of how it is to be carried out, beside what it asks of the model. Throws InvalidInput. */
+export function callTermsOf(request: Pick<HttpRequest, 'headers'>, asked: Asked): Terms {
+  if (saysNothing(request, asked.body)) return NONE;
+  assertHonoured(asked.body, asked.endpoint);
+  return {
+    ...timeoutOf(request, asked),
+    ...retriesOf(request, asked),
+    ...labelsOf(request, asked),
+    ...credentialsOf(asked),
+    ...mockOf(asked),
+  };
+}

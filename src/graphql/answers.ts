@@ -1,0 +1,171 @@
+import type { ExecutionResult } from 'graphql';
+import { MAX_ERRORS } from '../../schema/limits.ts';
+import { tooLarge } from '../../schema/too-large.ts';
+import type { Work } from '../../schema/work.ts';
+import type { Turns } from '../domain/event-loop-turns.ts';
+
+/** Most bytes of one answer, and of one event of a subscription. */
+export const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
+/** Size up to which JSON is made in one go, in characters; a value weighs 8. */
+const PIECE = 256 * 1024;
+const VALUE_WEIGHT = 8;
+
+/** Answers within `MAX_ANSWER_BYTES`. Larger ones become an error with the code TOO_LARGE. */
+export interface Answers {
+  /** The same result, or the error in its place. A large result is made JSON here, in turns of the event loop. */
+  bounded<Result extends ExecutionResult>(result: Result): Result | Promise<Result | ExecutionResult>;
+  /** Bounds a result, and keeps its JSON for as long as its data lives. */
+  kept(result: ExecutionResult): Promise<ExecutionResult>;
+  /** The JSON of a result. */
+  textOf(result: ExecutionResult): string;
+  /** The JSON of the data of a large or kept result; null for that of others. */
+  dataTextOf(data: unknown): string | null;
+}
+
+class TooLarge extends Error {}
+
+/** What execution gave, with no more errors than an answer may have, or the refusal of work that was too much. */
+export function settled(result: ExecutionResult, { refusal }: Pick<Work, 'refusal'>): ExecutionResult {
+  if (refusal !== null) return { errors: [refusal] };
+  const { errors } = result;
+  if (errors === undefined || errors.length <= MAX_ERRORS) return result;
+  const more = tooLarge(`${errors.length - MAX_ERRORS} further errors are not listed.`);
+  return { ...result, errors: [...errors.slice(0, MAX_ERRORS), more] };
+}
+
+export function createAnswers(turns: Turns): Answers {
+  const texts = new WeakMap<object, string>();
+
+  async function encode(result: ExecutionResult, data: object): Promise<ExecutionResult> {
+    try {
+      texts.set(data, await new Encoding(turns).textOf(data));
+      return result;
+    } catch (error) {
+      if (!(error instanceof TooLarge)) throw error;
+      return { errors: [tooLarge(`The answer has more than ${MAX_ANSWER_BYTES} bytes. Ask for less at once.`)] };
+    }
+  }
+
+  const dataTextOf = (data: unknown): string | null =>
+    typeof data === 'object' && data !== null ? (texts.get(data) ?? null) : null;
+
+  return {
+    bounded(result) {
+      const { data } = result;
+      if (data === null || data === undefined || texts.has(data) || weightOf(data, PIECE) <= PIECE) return result;
+      return encode(result, data);
+    },
+    kept: async (result) =>
+      result.data === null || result.data === undefined ? result : await encode(result, result.data),
+    textOf(result) {
+      const text = dataTextOf(result.data);
+      if (text === null) return JSON.stringify(result);
+      const members = Object.entries(result).flatMap(([name, value]) => {
+        const member = name === 'data' ? text : JSON.stringify(value);
+        return member === undefined ? [] : [`${JSON.stringify(name)}:${member}`];
+      });
+      return `{${members.join(',')}}`;
+    },
+    dataTextOf,
+  };
+}
+
+/** The weight of a value; stops soon after it is above `most`. */
+function weightOf(value: unknown, most: number): number {
+  if (typeof value === 'string') return VALUE_WEIGHT + value.length;
+  if (typeof value !== 'object' || value === null) return VALUE_WEIGHT;
+  let weight = VALUE_WEIGHT;
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      weight += weightOf(item, most - weight);
+      if (weight > most) break;
+    }
+    return weight;
+  }
+  for (const name in value) {
+    weight += name.length + weightOf(value[name as keyof typeof value], most - weight);
+    if (weight > most) break;
+  }
+  return weight;
+}
+
+/** Whether it is a Date, or another value that says itself what its JSON is. */
+const hasOwnJson = (value: object): boolean => 'toJSON' in value && typeof value.toJSON === 'function';
+
+/** JSON made piece by piece. */
+class Encoding {
+  readonly #turns: Turns;
+  readonly #pieces: string[] = [];
+  #bytes = 0;
+
+  constructor(turns: Turns) {
+    this.#turns = turns;
+  }
+
+  async textOf(value: object): Promise<string> {
+    await this.#write(value);
+    return this.#pieces.join('');
+  }
+
+  #push(piece: string): void {
+    this.#bytes += Buffer.byteLength(piece);
+    if (this.#bytes > MAX_ANSWER_BYTES) throw new TooLarge();
+    this.#pieces.push(piece);
+  }
+
+  async #write(value: unknown): Promise<void> {
+    await this.#turns.due();
+    if (typeof value === 'string') await this.#writeText(value);
+    else if (Array.isArray(value)) await this.#writeList(value);
+    else if (typeof value === 'object' && value !== null && !hasOwnJson(value)) await this.#writeObject(value);
+    else this.#push(JSON.stringify(value) ?? 'null');
+  }
+
+  async #writeText(text: string): Promise<void> {
+    this.#push('"');
+    for (let start = 0; start < text.length;) {
+      let end = Math.min(start + PIECE, text.length);
+      // A pair of surrogates stays together.
+      if (/[\uD800-\uDBFF]/.test(text.charAt(end - 1))) end += 1;
+      this.#push(JSON.stringify(text.slice(start, end)).slice(1, -1));
+      start = end;
+      await this.#turns.due();
+    }
+    this.#push('"');
+  }
+
+  async #writeList(items: readonly unknown[]): Promise<void> {
+    this.#push('[');
+    let separator = '';
+    for (let start = 0; start < items.length;) {
+      let weight = 0;
+      let end = start;
+      while (end < items.length && (end === start || weight <= PIECE / 4)) {
+        weight += weightOf(items[end], PIECE);
+        end += 1;
+      }
+      this.#push(separator);
+      separator = ',';
+      if (weight > PIECE && end === start + 1) await this.#write(items[start]);
+      else this.#push(JSON.stringify(items.slice(start, end)).slice(1, -1));
+      start = end;
+      await this.#turns.due();
+    }
+    this.#push(']');
+  }
+
+  async #writeObject(value: object): Promise<void> {
+    this.#push('{');
+    let separator = '';
+    for (const [name, member] of Object.entries(value)) {
+      if (member === undefined) continue;
+      this.#push(`${separator}${JSON.stringify(name)}:`);
+      separator = ',';
+      if (weightOf(member, PIECE) > PIECE) await this.#write(member);
+      else this.#push(JSON.stringify(member));
+      const due = this.#turns.due();
+      if (due !== null) await due;
+    }
+    this.#push('}');
+  }
+}

@@ -1,0 +1,74 @@
+import type { IncomingMessage } from 'node:http';
+import { MAX_NESTING } from '../../schema/document-limits.ts';
+import { MAX_VARIABLE_VALUES } from '../../schema/limits.ts';
+import { InvalidInput, TooLarge, Unsupported } from '../domain/errors.ts';
+
+/** What any page may have a browser send elsewhere without asking; no client of a graph sends it. */
+const FORM = /^\s*application\/x-www-form-urlencoded\b/i;
+
+/**
+ * Refuses what Yoga would misunderstand: a form, which another site's page can send, and query parameters that are no
+ * JSON, which it would report as a bug of ours.
+ */
+export function assertReadable({ headers, url = '' }: IncomingMessage): void {
+  if (FORM.test(headers['content-type'] ?? '')) throw new Unsupported('Send the operation as application/json.');
+  const mark = url.indexOf('?');
+  if (mark === -1) return;
+  const search = new URLSearchParams(url.slice(mark));
+  for (const name of ['variables', 'extensions']) {
+    const text = search.get(name);
+    if (text && !isJson(text)) throw new InvalidInput(`The query parameter \`${name}\` is not valid JSON.`);
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Smaller bodies are cheap to parse, whatever they hold. */
+const CHEAP_BYTES = 64 * 1024;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const OPENING = new Set([0x5b, 0x7b]);
+const CLOSING = new Set([0x5d, 0x7d]);
+
+/**
+ * Refuses JSON that is expensive to parse: with more values or deeper than variables may be, wherever they are. Reads
+ * the bytes without building anything, and stops at the limit.
+ */
+export function assertJsonSize({ headers }: Pick<IncomingMessage, 'headers'>, body: Uint8Array): void {
+  if (body.length < CHEAP_BYTES || !headers['content-type']?.includes('json')) return;
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  let values = 0;
+  let depth = 0;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at] ?? 0;
+    if (byte === QUOTE) at = endOfText(bytes, at + 1);
+    else if (OPENING.has(byte)) {
+      depth += 1;
+      values += 1;
+    } else if (CLOSING.has(byte)) depth -= 1;
+    else if (byte === COMMA) values += 1;
+    if (values > 2 * MAX_VARIABLE_VALUES)
+      throw new TooLarge(`The request holds more than ${MAX_VARIABLE_VALUES} values.`, MAX_VARIABLE_VALUES);
+    // The request, its variables, and what is in them.
+    if (depth > MAX_NESTING + 2) throw new TooLarge(`The request nests deeper than ${MAX_NESTING}.`, MAX_NESTING);
+  }
+}
+
+/** Where the closing quote of a JSON text is; the end when there is none. */
+function endOfText(bytes: Buffer, start: number): number {
+  for (let end = bytes.indexOf(QUOTE, start); end !== -1; end = bytes.indexOf(QUOTE, end + 1)) {
+    let escapes = 0;
+    while (bytes[end - 1 - escapes] === BACKSLASH && end - escapes > start) escapes += 1;
+    if (escapes % 2 === 0) return end;
+  }
+  return bytes.length;
+}

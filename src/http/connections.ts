@@ -1,0 +1,118 @@
+import { type Server, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { renderError } from '../../rest-shims/errors.ts';
+import type { ConnectionCounts, RefusedFor } from '../domain/metrics.ts';
+import { Unavailable } from '../domain/errors.ts';
+
+/** How many connections there may be, and who they are counted by. */
+export interface ConnectionLimits {
+  /** Most open connections; 0 for no limit. */
+  readonly most: number;
+  /** The network of a peer; null for a trusted proxy, whose connections are many clients'. */
+  readonly networkOf: (peer: string | undefined) => string | null;
+  /** Called for every refused connection. */
+  readonly refused: (reason: RefusedFor, network: string | null) => void;
+}
+
+/** Counts the connections of a server and refuses those beyond its limits. */
+export interface Connections {
+  /** Watches a server that has all its `connection` listeners: they are called for admitted connections only. */
+  guard(server: Server): void;
+  /** A request on this connection had a known key: it no longer counts towards the share of its network. */
+  authenticated(socket: object): void;
+  counts(): ConnectionCounts;
+}
+
+/** Connections that are open only to be answered 503. More are closed without an answer. */
+const MOST_REFUSALS = 100;
+/** How long, in ms, a refused client may take to read its answer. */
+const REFUSAL_MS = 1_000;
+/** The share of a network is looked at once this part of all connections is open. */
+const CROWDED = 1 / 2;
+/** Part of all connections that one network may have without a known key while the server is crowded. */
+const SHARE = 1 / 4;
+
+export function createConnections({ most, networkOf, refused }: ConnectionLimits): Connections {
+  /** Admitted connections without a request that had a known key, by their network. */
+  const unknown = new Map<object, string | null>();
+  const perNetwork = new Map<string, number>();
+  const counted: Record<RefusedFor, number> = { total: 0, network: 0 };
+  let open = 0;
+  let refusing = 0;
+
+  function count(network: string | null, by: 1 | -1): void {
+    if (network === null) return;
+    const now = (perNetwork.get(network) ?? 0) + by;
+    if (now === 0) perNetwork.delete(network);
+    else perNetwork.set(network, now);
+  }
+
+  /** Why a connection may not be; null when it may. */
+  function refusalOf(network: string | null): RefusedFor | null {
+    if (most === 0) return null;
+    if (open >= most) return 'total';
+    if (network === null || open < most * CROWDED) return null;
+    return (perNetwork.get(network) ?? 0) >= Math.max(1, Math.floor(most * SHARE)) ? 'network' : null;
+  }
+
+  function authenticated(socket: object): void {
+    const network = unknown.get(socket);
+    if (network === undefined) return;
+    unknown.delete(socket);
+    count(network, -1);
+  }
+
+  function admits(socket: Socket): boolean {
+    const network = networkOf(socket.remoteAddress);
+    const reason = refusalOf(network);
+    if (reason !== null) {
+      counted[reason] += 1;
+      refused(reason, network);
+      if (refusing >= MOST_REFUSALS) {
+        socket.destroy();
+        return false;
+      }
+      refusing += 1;
+      socket.once('close', () => {
+        refusing -= 1;
+      });
+      refuse(socket);
+      return false;
+    }
+    open += 1;
+    unknown.set(socket, network);
+    count(network, 1);
+    socket.once('close', () => {
+      open -= 1;
+      authenticated(socket);
+    });
+    return true;
+  }
+
+  return {
+    guard(server) {
+      const listeners = server.listeners('connection') as ((socket: Socket) => void)[];
+      server.removeAllListeners('connection');
+      server.on('connection', (socket: Socket) => {
+        if (!admits(socket)) return;
+        for (const listener of listeners) listener.call(server, socket);
+      });
+    },
+    authenticated,
+    counts: () => ({ open, refused: { ...counted } }),
+  };
+}
+
+/** Answers 503 and closes. No dialect is known yet, so the body has the form of the proxy's surface. */
+function refuse(socket: Socket): void {
+  const { status, headers, contentType, body } = renderError('proxy', new Unavailable('Too many connections.', 1), {});
+  const fields = { ...headers, 'content-type': contentType, 'content-length': body.length, connection: 'close' };
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+  const cut = setTimeout(() => socket.destroy(), REFUSAL_MS);
+  socket.once('close', () => clearTimeout(cut)).on('error', () => {});
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${Buffer.from(body).toString('utf8')}`,
+  );
+  // Unread bytes would reset the connection under the answer.
+  socket.resume();
+}

@@ -1,0 +1,96 @@
+import type { Server } from 'node:http';
+import { statusOf } from '../../rest-shims/errors.ts';
+import type { Incoming, Outgoing } from '../../rest-shims/http/outgoing.ts';
+import { type DomainError, Unavailable } from '../domain/errors.ts';
+
+/** Ends what a server has under way before the process ends. */
+export interface Drain {
+  /**
+   * Answers a request that arrives while the process shuts down with 503; false while it does not shut down, and for
+   * probes, which are served. Every connection closes behind its answer.
+   */
+  refuses(request: Incoming, response: Outgoing): boolean;
+  /** Refuses new requests from now on. */
+  begin(): void;
+  /**
+   * Resolves when no answer is open, after `graceMs` at the latest. Shortly before that, open streams end with an error
+   * event of their dialect and other requests are answered 503.
+   */
+  finish(graceMs: number): Promise<void>;
+}
+
+/** How long, in ms, before the end of the grace what is open is ended; a quarter of a shorter grace. */
+const PARTING_MS = 1_000;
+
+/** Orchestrators ask these until the end. */
+const PROBES = /^\/(?:health|metrics)\b/;
+const GRAPH = /^\/graphql(?:\/stream)?(?:\?|$)/;
+
+/** `refuse` answers a request in the form of its row, and says whether it has one. */
+export function createDrain(
+  server: Server,
+  refuse: (request: Incoming, response: Outgoing, error: DomainError) => boolean,
+): Drain {
+  const open = new Map<Outgoing, Incoming>();
+  let idle: (() => void) | null = null;
+  let begun = false;
+  server.on('request', (request: Incoming, response: Outgoing) => {
+    open.set(response, request);
+    response.once('close', () => {
+      open.delete(response);
+      if (open.size === 0) idle?.();
+    });
+  });
+
+  function ended(withinMs: number): Promise<void> {
+    if (open.size === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, withinMs);
+      idle = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  function refused(request: Incoming, response: Outgoing): boolean {
+    const failure = shuttingDown();
+    if (refuse(request, response, failure)) return true;
+    if (!GRAPH.test(request.url ?? '')) return false;
+    refuseInGraph(response, failure);
+    return true;
+  }
+
+  return {
+    refuses(request, response) {
+      if (!begun) return false;
+      response.shouldKeepAlive = false;
+      return !PROBES.test(request.url ?? '') && refused(request, response);
+    },
+    begin() {
+      begun = true;
+      for (const response of open.keys()) response.shouldKeepAlive = false;
+    },
+    async finish(graceMs) {
+      const partingMs = Math.min(PARTING_MS, graceMs / 4);
+      await ended(graceMs - partingMs);
+      for (const response of open.keys()) response.cut?.(shuttingDown());
+      await ended(partingMs / 2);
+      for (const [response, request] of open) if (!response.headersSent) refused(request, response);
+      await ended(partingMs / 2);
+    },
+  };
+}
+
+const shuttingDown = (): Unavailable => new Unavailable('The process is shutting down.');
+
+/** Answers in the form of a GraphQL response. */
+function refuseInGraph(response: Outgoing, failure: Unavailable): void {
+  const { code, message, retryAfterSeconds } = failure;
+  const body = Buffer.from(JSON.stringify({ errors: [{ message, extensions: { code, retryAfterSeconds } }] }));
+  response.writeHead(statusOf('catalog', failure), {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': body.length,
+  });
+  response.end(body);
+}

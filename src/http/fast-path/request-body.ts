@@ -1,0 +1,52 @@
+import { RequestAborted } from '../../../rest-shims/http/body.ts';
+import type { ArrivingBody } from '../../../rest-shims/http/outgoing.ts';
+import { GatheredBytes } from '../../domain/gathered-bytes.ts';
+
+/** A body of the hot lane that did not arrive together with its head. */
+export class HotBody implements ArrivingBody {
+  readonly length: number;
+  readonly #gathered = new GatheredBytes();
+  readonly #wanted: () => void;
+  #reading: PromiseWithResolvers<Uint8Array> | null = null;
+  #aborted = false;
+
+  /** `wanted` is called when somebody begins to read. */
+  constructor(length: number, wanted: () => void) {
+    this.length = length;
+    this.#wanted = wanted;
+  }
+
+  /** Whether somebody reads it. */
+  get isRead(): boolean {
+    return this.#reading !== null;
+  }
+
+  read(): Promise<Uint8Array> {
+    if (this.#reading !== null) return this.#reading.promise;
+    this.#reading = Promise.withResolvers();
+    if (this.#aborted) this.#reading.reject(new RequestAborted());
+    else if (this.#isComplete) this.#reading.resolve(this.#gathered.take());
+    else this.#wanted();
+    return this.#reading.promise;
+  }
+
+  get #isComplete(): boolean {
+    return this.#gathered.size === this.length;
+  }
+
+  /** Takes the bytes that belong to it. Returns those behind its end; null when more of it is to come. */
+  add(bytes: Buffer): Buffer | null {
+    const missing = this.length - this.#gathered.size;
+    this.#gathered.add(bytes.length > missing ? bytes.subarray(0, missing) : bytes);
+    if (bytes.length < missing) return null;
+    this.#reading?.resolve(this.#gathered.take());
+    return bytes.subarray(missing);
+  }
+
+  /** No more of it comes. */
+  abort(): void {
+    this.#aborted = true;
+    this.#gathered.drop();
+    this.#reading?.reject(new RequestAborted());
+  }
+}

@@ -1,0 +1,140 @@
+import { createLoaders, type Loaders } from '../../resolvers/operation/loaders.ts';
+import type { Platform, Scope } from '../../resolvers/operation/scope.ts';
+import { offeredCredential, readCredential } from '../../rest-shims/http/credential.ts';
+import type { Incoming, Outgoing } from '../../rest-shims/http/outgoing.ts';
+import type { Caller } from '../domain/caller.ts';
+import { Unauthenticated } from '../domain/errors.ts';
+import { Client } from '../domain/free-tier/client.ts';
+import type { PaidKeys } from '../domain/free-tier/paid-keys.ts';
+import type { Asker } from '../graphql/sse-protocol.ts';
+
+/** Names the network a request comes from, by its peer and `X-Forwarded-For`. */
+type NetworkOf = (peer: string | undefined, forwardedFor: string | undefined) => string;
+
+/** What requests may see, made per request. */
+export interface Scopes {
+  /** For a row of the HTTP door, whose caller it has identified. */
+  forRequest(caller: Caller | null, response: Outgoing): Scope;
+  /** For a request that becomes a WebSocket, until it has: the signal fires when its client leaves before. */
+  forUpgrade(caller: Caller, request: Incoming, signal: AbortSignal): Scope;
+  /**
+   * For the graph, where a request may ask for anything: its caller may be nobody, also by a key that only lifts
+   * the free tier's limit. Throws Unauthenticated for a key that does not hold.
+   */
+  forGraph(asker: Asker): Promise<Scope>;
+}
+
+export function createScopes(
+  platform: Platform,
+  {
+    paidKeys,
+    networkOf,
+    authenticated,
+  }: {
+    readonly paidKeys: PaidKeys;
+    readonly networkOf: NetworkOf;
+    /** Called with the connection of every request that has a known key. */
+    readonly authenticated: (socket: object) => void;
+  },
+): Scopes {
+  async function callerBehind(key: string, request: Asker['request']): Promise<Caller | null> {
+    try {
+      return await platform.keyRing.identify(key, request);
+    } catch (error) {
+      if (error instanceof Unauthenticated && (await paidKeys.holds(key))) return null;
+      throw error;
+    }
+  }
+
+  return {
+    forRequest(caller, response) {
+      if (caller !== null) authenticated(response.req.socket);
+      return new RequestScope(platform, caller, networkOf, response);
+    },
+    forUpgrade(caller, request, signal) {
+      authenticated(request.socket);
+      return {
+        platform,
+        caller,
+        client: clientOf(request, networkOf),
+        signal,
+        loaders: createLoaders(platform.stores, caller),
+      };
+    },
+    async forGraph({ request, signal }) {
+      const key = readCredential(request.headers);
+      const caller = key === null || key === '' ? null : await callerBehind(key, request);
+      if (caller !== null) authenticated(request.socket);
+      const client = clientOf(request, networkOf);
+      let loaders: Loaders | null = null;
+      return {
+        platform,
+        caller,
+        client,
+        signal,
+        // Of those who follow the same events only one ever asks for them.
+        get loaders() {
+          loaders ??= createLoaders(platform.stores, caller);
+          return loaders;
+        },
+      };
+    },
+  };
+}
+
+/** The caller left before the answer was complete. */
+export class CallerGone extends Error {
+  constructor() {
+    super('The caller left.');
+    this.name = 'CallerGone';
+  }
+}
+
+/** Who sent a request. Node joins several header lines into one. */
+function clientOf({ headers, socket }: Pick<Incoming, 'headers' | 'socket'>, networkOf: NetworkOf): Client {
+  const forwardedFor = headers['x-forwarded-for']?.toString();
+  return new Client(networkOf(socket.remoteAddress, forwardedFor), offeredCredential(headers));
+}
+
+/** A scope that makes its client, signal and loaders only when an operation asks for them. */
+class RequestScope implements Scope {
+  readonly platform: Platform;
+  readonly caller: Caller | null;
+  readonly #networkOf: NetworkOf;
+  readonly #response: Outgoing;
+  #client: Client | null = null;
+  #controller: AbortController | null = null;
+  #loaders: Loaders | null = null;
+
+  constructor(platform: Platform, caller: Caller | null, networkOf: NetworkOf, response: Outgoing) {
+    this.platform = platform;
+    this.caller = caller;
+    this.#networkOf = networkOf;
+    this.#response = response;
+  }
+
+  get client(): Client {
+    this.#client ??= clientOf(this.#response.req, this.#networkOf);
+    return this.#client;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === null) {
+      const controller = new AbortController();
+      const response = this.#response;
+      /** Without a failure the caller has left. */
+      const leave = (failure?: Error): void => {
+        if (!response.writableFinished) controller.abort(failure ?? new CallerGone());
+      };
+      if (response.destroyed) leave();
+      else response.once('close', leave).cut = leave;
+      this.#controller = controller;
+    }
+    return this.#controller.signal;
+  }
+
+  get loaders(): Loaders {
+    this.#loaders ??= createLoaders(this.platform.stores, this.caller);
+    return this.#loaders;
+  }
+}

@@ -1,0 +1,51 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { InvalidInput, TooLarge } from '../domain/errors.ts';
+import type { OtlpLimits } from '../domain/traces/otlp-limits.ts';
+import { packedText } from '../domain/traces/packed-text.ts';
+import { ownMemory } from '../runtime/tasks/thread-pool.ts';
+import { packExport, payloadAt, withoutSpans } from './pack-export.ts';
+import type { PackedMessage, PackingFailure, PackingTask } from './export-packer.ts';
+
+// Opens and reads the bodies of exports on a thread of its own, one after the other.
+
+if (parentPort === null) throw new Error('This module is the body of a worker thread.');
+const port = parentPort;
+const limits = workerData as OtlpLimits;
+
+/** A result and the memory that goes with it. */
+interface Done {
+  readonly result: unknown;
+  readonly given: ArrayBuffer[];
+}
+
+function perform(task: PackingTask): Done {
+  switch (task.kind) {
+    case 'pack': {
+      const { body, ...read } = packExport(task.sent, limits);
+      const result: PackedMessage = { ...packedText(read), body };
+      return { result, given: [...ownMemory(body.bytes), ...ownMemory(result.rows)] };
+    }
+    case 'payload':
+      return { result: payloadAt(task.body, task.at, task.owner, limits.valueBytes), given: [] };
+    case 'without': {
+      const result = withoutSpans(task.body, task.traceIds);
+      return { result, given: ownMemory(result.bytes) };
+    }
+  }
+}
+
+/** Errors travel as fields: structured cloning makes plain ones of them. */
+function failureOf(error: unknown): PackingFailure {
+  if (error instanceof TooLarge) return { kind: 'too large', message: error.message, limit: error.limit };
+  if (error instanceof InvalidInput) return { kind: 'invalid', message: error.message };
+  return { kind: 'fault', message: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+}
+
+port.on('message', (task: PackingTask) => {
+  try {
+    const { result, given } = perform(task);
+    port.postMessage({ result }, given);
+  } catch (error) {
+    port.postMessage({ failure: failureOf(error) });
+  }
+});

@@ -1,0 +1,35 @@
+import { isAbsolute, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Unsupported } from '../../domain/errors.ts';
+
+/** Where the data is: a SQLite file or a PostgreSQL server. */
+export type DatabaseLocation =
+  | { readonly kind: 'sqlite'; readonly file: string }
+  | { readonly kind: 'postgresql'; readonly url: string };
+
+function sqliteFile(path: string): DatabaseLocation {
+  return { kind: 'sqlite', file: isAbsolute(path) ? path : resolve(path) };
+}
+
+/**
+ * Reads `DATABASE_URL`: null is `<dataDir>/lensgate.db`; `sqlite:///path`, `sqlite:path` and `file:` name a
+ * SQLite file; `postgres:` and `postgresql:` a server. Throws Unsupported, never repeating the URL, which
+ * may hold a password.
+ */
+export function locateDatabase(databaseUrl: string | null, dataDir: string): DatabaseLocation {
+  if (databaseUrl === null) return sqliteFile(join(dataDir, 'lensgate.db'));
+  const [, scheme = '', rest = ''] = /^([a-z+]+):(.*)$/i.exec(databaseUrl) ?? [];
+  switch (scheme.toLowerCase()) {
+    case 'postgres':
+    case 'postgresql':
+      if (!URL.canParse(databaseUrl)) throw new Unsupported('The database URL is not a valid address.');
+      return { kind: 'postgresql', url: databaseUrl };
+    case 'sqlite':
+    case 'file':
+      return rest.startsWith('//')
+        ? { kind: 'sqlite', file: fileURLToPath(`file:${rest}`) }
+        : sqliteFile(decodeURIComponent(rest));
+    default:
+      throw new Unsupported('The database URL must begin with sqlite:, file:, postgres: or postgresql:.');
+  }
+}

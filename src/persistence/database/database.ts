@@ -1,0 +1,20 @@
+import type { MikroORM } from '@mikro-orm/core';
+import type { AbstractSqlDriver, SqlEntityManager } from '@mikro-orm/sql';
+import type { InFlight } from './in-flight.ts';
+import type { Stores } from '../stores.ts';
+import type { WriteHealth } from './write-health.ts';
+
+/** The two ways of SQL we speak; which library speaks SQLite makes no difference to a statement. */
+export type SqlFlavour = 'sqlite' | 'postgresql';
+
+export type Orm = MikroORM<AbstractSqlDriver, SqlEntityManager>;
+
+/** The open database, as stores use it. */
+export interface Database {
+  readonly orm: Orm;
+  readonly engine: Stores['engine'];
+  readonly flavour: SqlFlavour;
+  /** Every call of a store goes through here. */
+  readonly inFlight: InFlight;
+  readonly writes: WriteHealth;
+}

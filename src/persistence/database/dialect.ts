@@ -1,0 +1,135 @@
+import {
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+} from 'kysely';
+import { type Checkpoints, createCheckpoints } from '../sqlite/checkpoints.ts';
+import { type OpenSqlite, openReady, type SqliteHandle, type SqliteRole } from '../sqlite/handle.ts';
+import { createLease, type Lease, settleConnection } from '../sqlite/lease.ts';
+import { createTurns } from '../sqlite/turns.ts';
+
+/** Longest wait for the connection. Each user before may wait for the lock timeout of its own. */
+const TURN_WAIT_MS = 15_000;
+
+/** A database file, and how it is opened. */
+interface SqliteDatabase {
+  readonly open: OpenSqlite;
+  readonly file: string;
+  readonly role: 'writer' | 'reader';
+  /** How long a statement waits for a lock of another connection. */
+  readonly lockTimeoutMs: number;
+  /** Called with failures that lose no data: of a checkpoint, or of closing a connection. */
+  readonly failed: (error: unknown) => void;
+}
+
+/**
+ * The driver keeps the order of users itself (`turns.ts`). Kysely's own mutex has no deadline, and is never released after
+ * a `begin` that fails in a transaction of the ORM.
+ */
+class TurnsAdapter extends SqliteAdapter {
+  override get supportsMultipleConnections(): boolean {
+    return true;
+  }
+}
+
+/**
+ * One connection, used by one statement outside a transaction or by one transaction at a time. A connection whose state
+ * is in doubt after a failure is checked before the next use, and replaced when it is not clean (ADR 0053).
+ */
+function driverOver({ open, file, role, lockTimeoutMs, failed }: SqliteDatabase): Driver {
+  const turns = createTurns(TURN_WAIT_MS);
+  const connect = (as: SqliteRole): Promise<SqliteHandle> => openReady(open, file, { role: as, lockTimeoutMs });
+  let handle: SqliteHandle | null = null;
+  let checkpoints: Checkpoints | null = null;
+  let isClosed = false;
+  let current: { readonly lease: Lease; readonly endTurn: () => void } | null = null;
+
+  function leaseOf(connection: DatabaseConnection): Lease {
+    if (current === null || current.lease !== connection) throw new Error('The connection has been released.');
+    return current.lease;
+  }
+
+  async function discard(broken: SqliteHandle): Promise<void> {
+    handle = null;
+    await broken.close().catch(failed);
+  }
+
+  /** Ends the use of the connection; does nothing when it has ended before. */
+  async function release(connection: DatabaseConnection): Promise<void> {
+    if (current === null || current.lease !== connection) return;
+    const { lease, endTurn } = current;
+    try {
+      const closing = lease.close();
+      const isClean = typeof closing === 'boolean' ? closing : await closing;
+      const used = handle;
+      if (!isClean && used !== null) await settleConnection(used).catch(() => discard(used));
+      // A statement outside a transaction is a commit, too.
+      checkpoints?.used();
+    } finally {
+      current = null;
+      endTurn();
+    }
+  }
+
+  return {
+    async init() {
+      handle = await connect(role);
+      if (role === 'writer') checkpoints = createCheckpoints({ openSide: () => connect('checkpointer'), failed });
+    },
+    async acquireConnection() {
+      const endTurn = await turns.next();
+      try {
+        if (isClosed) throw new Error('The SQLite driver is closed.');
+        handle ??= await connect(role);
+        await checkpoints?.beforeUse(handle);
+        const lease = createLease(handle);
+        current = { lease, endTurn };
+        return lease;
+      } catch (error) {
+        endTurn();
+        throw error;
+      }
+    },
+    // Takes the write lock at once: a transaction that reads first and writes later fails when another process wrote in
+    // between, and waiting cannot help it.
+    async beginTransaction(on) {
+      try {
+        await leaseOf(on).command(role === 'reader' ? 'begin' : 'begin immediate');
+      } catch (error) {
+        // Kysely does not release the connection of a controlled transaction, such as the ORM's, that cannot begin.
+        await release(on);
+        throw error;
+      }
+    },
+    commitTransaction: (on) => leaseOf(on).end('commit'),
+    // SQLite may have rolled back by itself, as on a full disk. The failure to do so again would hide the reason.
+    rollbackTransaction: (on) =>
+      leaseOf(on)
+        .end('rollback')
+        .catch(() => {}),
+    savepoint: (on, name) => leaseOf(on).command(`savepoint "${name}"`),
+    rollbackToSavepoint: (on, name) => leaseOf(on).command(`rollback to "${name}"`),
+    releaseSavepoint: (on, name) => leaseOf(on).command(`release "${name}"`),
+    releaseConnection: release,
+    async destroy() {
+      isClosed = true;
+      await checkpoints?.close();
+      await handle?.close();
+      checkpoints = null;
+      handle = null;
+    },
+  };
+}
+
+/** Kysely's SQLite dialect over any library that can be put behind `SqliteHandle`. */
+export function sqliteDialect(database: SqliteDatabase): Dialect {
+  return {
+    createDriver: () => driverOver(database),
+    createAdapter: () => new TurnsAdapter(),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+  };
+}

@@ -1,0 +1,52 @@
+import { Unavailable } from '../../domain/errors.ts';
+import { reaching } from './faults.ts';
+import type { WriteHealth } from './write-health.ts';
+
+/** Tracks the work in flight, so that the database is closed only after it. */
+export interface InFlight {
+  /** Runs work that only reads. Throws Unavailable when the database is away, or ours is closing. */
+  run<Result>(work: () => Promise<Result>): Promise<Result>;
+  /** The same for work that writes. Its outcome counts for the readiness of the process. */
+  write<Result>(work: () => Promise<Result>): Promise<Result>;
+  /** Takes no more work; resolves when what had begun is done. */
+  drain(): Promise<void>;
+}
+
+/** `writes` is told the outcome of each write. */
+export function createInFlight(writes?: Pick<WriteHealth, 'succeeded' | 'failed'>): InFlight {
+  const running = new Set<Promise<unknown>>();
+  let draining = false;
+  async function track<Result>(work: () => Promise<Result>): Promise<Result> {
+    const ending = reaching(work);
+    running.add(ending);
+    try {
+      return await ending;
+    } finally {
+      running.delete(ending);
+    }
+  }
+  function refuseWhileDraining(): void {
+    if (draining) throw new Unavailable('The store is closing.');
+  }
+  return {
+    async run(work) {
+      refuseWhileDraining();
+      return track(work);
+    },
+    async write(work) {
+      refuseWhileDraining();
+      try {
+        const result = await track(work);
+        writes?.succeeded();
+        return result;
+      } catch (error) {
+        writes?.failed(error);
+        throw error;
+      }
+    },
+    async drain() {
+      draining = true;
+      await Promise.allSettled(running);
+    },
+  };
+}

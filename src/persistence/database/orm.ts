@@ -1,0 +1,193 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { MikroORM, SqliteDriver, type AbstractSqlDriver, type SqlEntityManager, type SqlOptions } from '@mikro-orm/sql';
+import { CompiledQuery, type DatabaseConnection, sql } from 'kysely';
+import { locateDatabase } from './database-url.ts';
+import type { Database, Orm, SqlFlavour } from './database.ts';
+import { sqliteDialect } from './dialect.ts';
+import { reaching } from './faults.ts';
+import { createInFlight } from './in-flight.ts';
+import { migrate, migrationsOf } from './migrate.ts';
+import type { OpenSqlite } from '../sqlite/handle.ts';
+import type { Stores, StoresOptions } from '../stores.ts';
+import { createCallStore } from '../calls/store.ts';
+import { createCallSpanStore, createCallSpendStore } from '../calls/parted-calls.ts';
+import { createCatalogHistory } from '../catalog/history.ts';
+import { createCheckoutStore } from '../checkout/store.ts';
+import { createFreeTierStore } from '../free-tier/store.ts';
+import { createKeyStore } from '../keys/store.ts';
+import { createReleaseStore } from '../catalog/releases.ts';
+import { readableSpend, readableTraces } from '../traces/readable.ts';
+import { createResponseStore } from '../responses/store.ts';
+import { createSpendStore } from '../spend/store.ts';
+import { createTraceStore } from '../traces/store.ts';
+import { createUpstreamObjectStore } from '../upstream-objects/store.ts';
+import { ENTITIES } from './tables.ts';
+import { createWriteHealth } from './write-health.ts';
+import { probeWrites } from './write-probe.ts';
+
+/** How long a PostgreSQL connection may take to come about, and how many there are. */
+const POSTGRES_CONNECT_MS = 5_000;
+/** How long a write waits for a lock of another connection, where the options name no other time. */
+const LOCK_TIMEOUT_MS = 5_000;
+const POSTGRES_POOL = { min: 0, max: 10 };
+
+/** What it takes to open a database, without anything of what is in it. */
+type DatabaseOptions = Pick<StoresOptions, 'databaseUrl' | 'dataDir' | 'log' | 'sqliteDriver' | 'lockTimeoutMs'>;
+type SqliteChoice = { readonly engine: 'sqlite3' | 'node:sqlite'; readonly open: OpenSqlite };
+
+async function chooseSqlite({ sqliteDriver, log }: DatabaseOptions): Promise<SqliteChoice> {
+  if (sqliteDriver !== 'node:sqlite') {
+    try {
+      const { loadAddon } = await import('../sqlite/addon-handle.ts');
+      return { engine: 'sqlite3', open: await loadAddon() };
+    } catch (error) {
+      if (sqliteDriver === 'sqlite3') throw error;
+      const reason = error instanceof Error ? error.message : String(error);
+      log.warn({ reason }, 'The sqlite3 package cannot be loaded: SQLite runs on node:sqlite in worker threads.');
+    }
+  }
+  const { openWorkerHandle } = await import('../sqlite/worker-handle.ts');
+  return { engine: 'node:sqlite', open: openWorkerHandle };
+}
+
+function createOrm(log: StoresOptions['log'], options: SqlOptions<AbstractSqlDriver, SqlEntityManager>): Orm {
+  return new MikroORM<AbstractSqlDriver, SqlEntityManager>({
+    entities: ENTITIES,
+    // Every use goes through a fork or a transaction of its own; a shared identity map would be a bug.
+    allowGlobalContext: false,
+    // Statements are never logged: they carry values. What remains are warnings about connections.
+    debug: false,
+    colors: false,
+    logger: (message) => log.warn({ message }, 'The database layer reports a problem.'),
+    ...options,
+  });
+}
+
+function databaseOver(orm: Orm, engine: Stores['engine'], flavour: SqlFlavour): Database {
+  const writes = createWriteHealth(() => inFlight.run(() => probeWrites({ orm, flavour })));
+  const inFlight = createInFlight(writes);
+  return { orm, engine, flavour, inFlight, writes };
+}
+
+/**
+ * SQLite: one connection writes; a second, read-only one serves reads, so that under WAL no list waits for
+ * an ingest. To MikroORM the second is a read replica.
+ */
+async function openSqlite(file: string, options: DatabaseOptions): Promise<Database> {
+  const { engine, open } = await chooseSqlite(options);
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const failed = (error: unknown): void =>
+    options.log.warn(
+      { err: error },
+      'SQLite could not checkpoint its log or close a connection; the next use retries.',
+    );
+  const lockTimeoutMs = options.lockTimeoutMs ?? LOCK_TIMEOUT_MS;
+  const orm = createOrm(options.log, {
+    driver: SqliteDriver,
+    dbName: file,
+    driverOptions: () => sqliteDialect({ open, file, role: 'writer', lockTimeoutMs, failed }),
+    replicas: [{ driverOptions: () => sqliteDialect({ open, file, role: 'reader', lockTimeoutMs, failed }) }],
+    migrations: migrationsOf('sqlite'),
+  });
+  return databaseOver(orm, engine, 'sqlite');
+}
+
+async function openPostgres(url: string, options: DatabaseOptions): Promise<Database> {
+  const { PostgreSqlDriver } = await import('@mikro-orm/postgresql');
+  const orm = createOrm(options.log, {
+    driver: PostgreSqlDriver,
+    clientUrl: url,
+    driverOptions: { connectionTimeoutMillis: POSTGRES_CONNECT_MS },
+    // A statement, not startup parameters: connection poolers refuse parameters they do not know. The planner takes the
+    // lists in JSON for large tables and compiles the query, which takes seconds for a run of milliseconds.
+    async onCreateConnection(connection) {
+      const text = `select set_config('lock_timeout', '${options.lockTimeoutMs ?? LOCK_TIMEOUT_MS}', false), set_config('jit', 'off', false)`;
+      await (connection as DatabaseConnection).executeQuery(CompiledQuery.raw(text));
+    },
+    pool: POSTGRES_POOL,
+    migrations: migrationsOf('postgresql'),
+  });
+  return databaseOver(orm, 'postgresql', 'postgresql');
+}
+
+/** Opens the database that the options name, without touching its schema. */
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  const location = locateDatabase(options.databaseUrl, options.dataDir);
+  const database =
+    location.kind === 'sqlite' ? await openSqlite(location.file, options) : await openPostgres(location.url, options);
+  await orClose(database.orm, () => reaching(() => database.orm.connect()));
+  return database;
+}
+
+/** Does what may fail with a database that is open; it is not left open then. */
+async function orClose<Result>(orm: Orm, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    await orm.close(true);
+    throw error;
+  }
+}
+
+/** The traces, and the calls whose spans go among them: in the database, or in ClickHouse. */
+async function openCallsAndTraces(database: Database, options: StoresOptions) {
+  const { bodies, ingestLimit: limit, traces: location, log } = options;
+  const kept = createTraceStore(database, bodies, limit);
+  const spendRows = createSpendStore(database);
+  const calls = createCallStore(database, { spend: spendRows, traces: kept }, log);
+  const spend = readableSpend(spendRows, calls.readable);
+  if (!location)
+    return {
+      calls,
+      callSpans: null,
+      spend,
+      traces: readableTraces(kept, calls.readable),
+      closeTraces: () => kept.idle(),
+    };
+  const { openClickHouseTraces } = await import('../clickhouse/traces.ts');
+  const traces = await openClickHouseTraces(location, database.orm, { bodies, log, limit });
+  return {
+    // What is in the log of calls from before is unfolded into the database.
+    calls: createCallSpendStore({ spend: spendRows, log: calls }),
+    callSpans: createCallSpanStore(traces),
+    spend,
+    traces,
+    closeTraces: traces.close,
+  };
+}
+
+/**
+ * Opens the database, brings its schema up to date, and gives the stores over it. Throws Unavailable when
+ * the database cannot be reached, Unsupported for a URL of another kind.
+ */
+export async function openStores(options: StoresOptions): Promise<Stores> {
+  const database = await openDatabase(options);
+  const { orm, engine, inFlight, writes } = database;
+  const { closeTraces, ...callsAndTraces } = await orClose(orm, async () => {
+    await reaching(() => migrate(database));
+    return openCallsAndTraces(database, options);
+  });
+  return {
+    ...callsAndTraces,
+    catalogHistory: createCatalogHistory(database),
+    catalogReleases: createReleaseStore(database),
+    checkouts: createCheckoutStore(database),
+    freeTier: createFreeTierStore(database),
+    keys: createKeyStore(database),
+    responses: createResponseStore(database),
+    upstreamObjects: createUpstreamObjectStore(database),
+    engine,
+    ping: () =>
+      inFlight.run(async () => {
+        await sql`select 1`.execute(orm.em.fork().getKysely({ type: 'read' }));
+      }),
+    writable: writes.check,
+    failedWrites: writes.failures,
+    async close() {
+      await closeTraces();
+      await inFlight.drain();
+      await orm.close();
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { dirname } from 'node:path';
+import { Conflict } from '../../domain/errors.ts';
+import { locateDatabase } from './database-url.ts';
+import type { StoresOptions } from '../stores.ts';
+
+/** SQLite's result code for a lock that another connection holds. */
+const SQLITE_BUSY = 5;
+
+/** Exclusive use of a SQLite file by this process. The operating system ends it with the process, also after a kill -9. */
+export interface ProcessLock {
+  /** Lets another process in; calling it again does nothing. */
+  release(): void;
+}
+
+const NO_LOCK: ProcessLock = { release() {} };
+
+/**
+ * Locks the SQLite file that the options name, for the process and not for a store: migrations and imports may open the
+ * file beside a running server. PostgreSQL serves several processes and is not locked. Throws Conflict, with the id of the
+ * holder, when another process holds the lock. Where the file system has no locks it warns and goes on.
+ *
+ * The lock is an exclusive transaction on an empty database beside the file. Who holds it stands in a second file: reading
+ * the first one by other means than SQLite would release its lock.
+ */
+export async function lockDatabase({
+  databaseUrl,
+  dataDir,
+  log,
+}: Pick<StoresOptions, 'databaseUrl' | 'dataDir' | 'log'>): Promise<ProcessLock> {
+  const location = locateDatabase(databaseUrl, dataDir);
+  if (location.kind !== 'sqlite') return NO_LOCK;
+  const holderFile = `${location.file}.holder`;
+  // Loaded here: a process on PostgreSQL does not need it.
+  const { DatabaseSync } = await import('node:sqlite');
+  let lock: InstanceType<typeof DatabaseSync> | null = null;
+  try {
+    mkdirSync(dirname(location.file), { recursive: true, mode: 0o700 });
+    lock = new DatabaseSync(`${location.file}.lock`);
+    lock.exec('pragma journal_mode = memory; begin exclusive');
+  } catch (error) {
+    lock?.close();
+    if (isBusy(error)) throw new Conflict(refusal(holderOf(holderFile)));
+    log.warn({ err: error }, 'The database could not be locked: make sure that no second process uses its file.');
+    return NO_LOCK;
+  }
+  const held = lock;
+  noteHolder(holderFile, log);
+  return {
+    release() {
+      if (!held.isOpen) return;
+      rmSync(holderFile, { force: true });
+      held.close();
+    },
+  };
+}
+
+function noteHolder(file: string, log: StoresOptions['log']): void {
+  try {
+    writeFileSync(file, `pid ${process.pid} on host ${hostname()}, since ${new Date().toISOString()}`);
+  } catch (error) {
+    log.warn({ err: error }, 'The holder of the database lock could not be noted; the lock holds.');
+  }
+}
+
+const refusal = (holder: string | null): string =>
+  `The database is in use by another Lensgate process${holder === null ? '' : ` (${holder})`}. ` +
+  'Stop that process, or give this one a folder of its own with LENSGATE_DATA_DIR. ' +
+  'Several processes can share a PostgreSQL database (DATABASE_URL).';
+
+/** Null in the moment between the lock and the note of a process that starts. */
+function holderOf(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8').trim() || null;
+  } catch {
+    return null;
+  }
+}
+
+const isBusy = (error: unknown): boolean =>
+  error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY;

@@ -1,0 +1,84 @@
+import { DomainError, Unavailable } from '../../domain/errors.ts';
+
+/** Longest that `check` waits for a probe, and shortest time from the end of a probe to the next, in ms. */
+const WAIT_MS = 1_000;
+const PAUSE_MS = 1_000;
+
+/** Whether the database takes writes, as the last writes of all stores show. */
+export interface WriteHealth {
+  succeeded(): void;
+  failed(error: unknown): void;
+  /** Number of writes since the start that the database did not take. Retries count. */
+  failures(): number;
+  /**
+   * Resolves while writes work. After a failed write it probes the database, at most once a second, and resolves as soon as a
+   * probe succeeds. Throws Unavailable otherwise, within a second.
+   */
+  check(): Promise<void>;
+}
+
+/**
+ * Only a probe ends the failing state: it touches every table, while a write that succeeds may touch others than the one
+ * that failed. `probe` makes a small write and rejects when that fails; it has a deadline of its own.
+ */
+export function createWriteHealth(probe: () => Promise<void>): WriteHealth {
+  // Nothing is known before the first write.
+  let state: 'working' | 'unknown' | 'failing' = 'unknown';
+  let failures = 0;
+  let lastError: unknown = null;
+  let running: Promise<void> | null = null;
+  let endedMs = Number.NEGATIVE_INFINITY;
+
+  function fail(error: unknown): void {
+    state = 'failing';
+    lastError = error;
+  }
+
+  async function runProbe(): Promise<void> {
+    const failuresBefore = failures;
+    try {
+      await probe();
+      // A write that failed meanwhile may have begun after the probe.
+      if (failures === failuresBefore) state = 'working';
+    } catch (error) {
+      fail(error);
+    } finally {
+      endedMs = performance.now();
+      running = null;
+    }
+  }
+
+  return {
+    succeeded() {
+      if (state === 'unknown') state = 'working';
+    },
+    failed(error) {
+      if (error instanceof Unavailable) {
+        failures += 1;
+        fail(error);
+      } else if (!(error instanceof DomainError)) {
+        // Refused data, or a fault of the database: the next check finds out which.
+        failures += 1;
+        if (state === 'working') state = 'unknown';
+      }
+    },
+    failures: () => failures,
+    async check() {
+      if (state === 'working') return;
+      if (running === null && performance.now() - endedMs >= PAUSE_MS) running = runProbe();
+      if (running !== null) await within(WAIT_MS, running);
+      // Unknown after a probe: data was refused since then, which is no fault of the database.
+      const hasProbed = endedMs !== Number.NEGATIVE_INFINITY;
+      if (state === 'failing' || (state === 'unknown' && !hasProbed))
+        throw new Unavailable('The database takes no writes.', undefined, { cause: lastError });
+    },
+  };
+}
+
+/** Waits for `ending`, which never rejects, or until the time is over. */
+async function within(ms: number, ending: Promise<void>): Promise<void> {
+  const late = Promise.withResolvers<void>();
+  const alarm = setTimeout(() => late.resolve(), ms);
+  await Promise.race([ending, late.promise]);
+  clearTimeout(alarm);
+}

@@ -1,0 +1,220 @@
+import { type FilterQuery, OptimisticLockError, raw, UniqueConstraintViolationException } from '@mikro-orm/core';
+import type { SqlEntityManager } from '@mikro-orm/sql';
+import { Conflict, Unavailable } from '../../domain/errors.ts';
+import type { ChangedKey, KeyFilter, KeyPage, KeySort, KeyStore, VirtualKey } from '../../domain/keys/virtual-key.ts';
+import { idOrNull } from '../../domain/optional-id.ts';
+import type { Database } from '../database/database.ts';
+import { RetiredSecretEntity } from './entities/retired-secret.ts';
+import { VirtualKeyEntity } from './entities/virtual-key.ts';
+import { entityTransaction } from '../database/transaction.ts';
+
+/** Attempts of a change that others overtake. */
+const ATTEMPTS = 5;
+
+type EntityManager = ReturnType<Database['orm']['em']['fork']>;
+type KeyWhere = FilterQuery<VirtualKeyEntity>;
+
+function keyOf(entity: VirtualKeyEntity): VirtualKey {
+  const { previousSecretHash: previous, previousSecretUntil: until } = entity;
+  return {
+    hash: entity.hash,
+    secretHash: entity.secretHash,
+    previousSecret: previous && until ? { hash: previous, until } : null,
+    name: entity.name,
+    alias: idOrNull(entity.alias),
+    role: entity.role,
+    teamId: idOrNull(entity.teamId),
+    userId: idOrNull(entity.userId),
+    models: entity.models,
+    maxBudget: entity.maxBudget ?? null,
+    metadata: entity.metadata,
+    blocked: entity.blocked,
+    expiresAt: entity.expiresAt ?? null,
+    rotations: entity.rotations,
+    rotatedAt: entity.rotatedAt ?? null,
+    createdAt: entity.createdAt,
+    createdBy: entity.createdBy,
+    updatedAt: entity.updatedAt,
+    updatedBy: entity.updatedBy,
+    deletedAt: entity.deletedAt ?? null,
+    deletedBy: entity.deletedBy ?? null,
+  };
+}
+
+const storedOf = ({ previousSecret, ...key }: VirtualKey) => ({
+  ...key,
+  previousSecretHash: previousSecret?.hash ?? null,
+  previousSecretUntil: previousSecret?.until ?? null,
+});
+
+const keyTaken = (cause?: unknown): Conflict => new Conflict('This key already exists.', { cause });
+
+const aliasTaken = (alias: string | null, cause: unknown): Conflict =>
+  new Conflict(`Key with alias '${alias}' already exists. Unique key aliases across all keys are required.`, {
+    cause,
+    field: 'key_alias',
+  });
+
+/** Conditions on the expiry are about one instant, so that pages of one list agree. */
+function statusWhere(status: KeyFilter['status'], now: Date): KeyWhere {
+  switch (status) {
+    case null:
+      return { deletedAt: null };
+    case 'deleted':
+      return { deletedAt: { $ne: null } };
+    case 'revoked':
+      return { deletedAt: null, blocked: true };
+    case 'expired':
+      return { deletedAt: null, expiresAt: { $lte: now } };
+    case 'active':
+      return { deletedAt: null, blocked: false, $or: [{ expiresAt: null }, { expiresAt: { $gt: now } }] };
+  }
+}
+
+function whereOf({ hash, alias, teamId, userId, blocked, status, visibleTo }: KeyFilter, now: Date): KeyWhere {
+  const own: KeyWhere[] =
+    visibleTo === null
+      ? []
+      : visibleTo.userId === null
+        ? [{ hash: visibleTo.hash }]
+        : [{ $or: [{ hash: visibleTo.hash }, { userId: visibleTo.userId }] }];
+  return {
+    $and: [
+      statusWhere(status, now),
+      ...own,
+      ...(hash === null ? [] : [{ hash }]),
+      ...(alias === null ? [] : [{ alias }]),
+      ...(teamId === null ? [] : [{ teamId }]),
+      ...(userId === null ? [] : [{ userId }]),
+      ...(blocked === null ? [] : [{ blocked }]),
+    ],
+  };
+}
+
+/** Ranks of keys as SQL. A key without a rank comes first in ascending order, on both engines. */
+const RANKS: Readonly<Record<KeySort, string>> = {
+  created_at: 'created_at',
+  updated_at: 'updated_at',
+  token: 'hash',
+  key_alias: "coalesce(alias, '')",
+  max_budget: 'coalesce(cast(max_budget as numeric), -1)',
+  spend: 'coalesce((select total from key_spend where key_spend.key_hash = hash), 0)',
+};
+
+/** Virtual keys as managed entities: one fork of the entity manager per call. */
+export function createKeyStore({ orm, inFlight }: Database): KeyStore {
+  async function assertNeverUsed(em: Pick<SqlEntityManager, 'count'>, secretHash: string): Promise<void> {
+    if ((await em.count(RetiredSecretEntity, { hash: secretHash })) > 0) throw keyTaken();
+  }
+
+  /** What of a key another row has already; null when a concurrent change of the same row was in the way. */
+  async function conflictOf(key: VirtualKey, isNew: boolean, cause: unknown): Promise<Conflict | null> {
+    const em = orm.em.fork();
+    const among = isNew ? {} : { hash: { $ne: key.hash } };
+    if ((await em.count(VirtualKeyEntity, { secretHash: key.secretHash, ...among })) > 0) return keyTaken(cause);
+    if (isNew && (await em.count(VirtualKeyEntity, { hash: key.hash })) > 0) return keyTaken(cause);
+    if (key.alias === null) return null;
+    const named = { alias: key.alias, deletedAt: null, ...among };
+    return (await em.count(VirtualKeyEntity, named)) > 0 ? aliasTaken(key.alias, cause) : null;
+  }
+
+  const openedBy = async (secretHashes: readonly string[]): Promise<ReadonlyMap<string, VirtualKey>> => {
+    const among = { $in: [...secretHashes] };
+    const found = await orm.em.fork().find(VirtualKeyEntity, {
+      deletedAt: null,
+      $or: [{ secretHash: among }, { previousSecretHash: among }],
+    });
+    const keys = found.map(keyOf);
+    return new Map([
+      ...keys.flatMap((key) => (key.previousSecret === null ? [] : [[key.previousSecret.hash, key] as const])),
+      ...keys.map((key) => [key.secretHash, key] as const),
+    ]);
+  };
+
+  /** One attempt. A change in between makes the flush fail, by the revision of the row. */
+  async function changeOnce(
+    hash: string,
+    change: (key: VirtualKey) => VirtualKey,
+  ): Promise<ChangedKey | 'overtaken' | null> {
+    let changed: ChangedKey | null = null;
+    try {
+      await entityTransaction(orm, async (em) => {
+        const entity = await em.findOne(VirtualKeyEntity, { hash, deletedAt: null });
+        if (entity === null) return;
+        const before = keyOf(entity);
+        const after = change(before);
+        changed = { before, after };
+        if (after.secretHash !== before.secretHash) {
+          await assertNeverUsed(em, after.secretHash);
+          em.create(RetiredSecretEntity, { hash: before.secretHash, keyHash: hash, retiredAt: after.updatedAt });
+        }
+        Object.assign(entity, storedOf(after));
+      });
+      return changed;
+    } catch (error) {
+      if (error instanceof OptimisticLockError) return 'overtaken';
+      if (!(error instanceof UniqueConstraintViolationException) || changed === null) throw error;
+      const conflict = await conflictOf((changed as ChangedKey).after, false, error);
+      if (conflict !== null) throw conflict;
+      return 'overtaken';
+    }
+  }
+
+  return {
+    add: (key) =>
+      inFlight.write(async () => {
+        try {
+          await entityTransaction(orm, async (em) => {
+            await assertNeverUsed(em, key.secretHash);
+            em.create(VirtualKeyEntity, storedOf(key));
+          });
+        } catch (error) {
+          if (!(error instanceof UniqueConstraintViolationException)) throw error;
+          throw (await conflictOf(key, true, error)) ?? keyTaken(error);
+        }
+      }),
+    find: (secretHash) => inFlight.run(async () => (await openedBy([secretHash])).get(secretHash) ?? null),
+    findBySecrets: (secretHashes) => inFlight.run(() => openedBy(secretHashes)),
+    findMany: (hashes) =>
+      inFlight.run(async () => {
+        const entities = await orm.em.fork().find(VirtualKeyEntity, { hash: { $in: [...hashes] } });
+        return entities.map(keyOf);
+      }),
+    findAliases: (aliases) =>
+      inFlight.run(async () => {
+        const named = { alias: { $in: [...aliases] }, deletedAt: null };
+        return (await orm.em.fork().find(VirtualKeyEntity, named)).map(keyOf);
+      }),
+    list: (page) => inFlight.run(() => listed(orm.em.fork(), page)),
+    count: (filter, now) => inFlight.run(() => orm.em.fork().count(VirtualKeyEntity, whereOf(filter, now))),
+    change: (hash, change) =>
+      inFlight.write(async () => {
+        for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+          const done = await changeOnce(hash, change);
+          if (done !== 'overtaken') return done;
+        }
+        throw new Unavailable('The key is being changed by others. Try again.');
+      }),
+  };
+}
+
+async function listed(em: EntityManager, page: KeyPage): Promise<readonly VirtualKey[]> {
+  const { filter, now, sort, descending, limit, from } = page;
+  const direction = descending ? 'desc' : 'asc';
+  const beyond = descending ? '$lt' : '$gt';
+  const conditions = [whereOf(filter, now)];
+  if (typeof from !== 'number')
+    conditions.push({
+      $or: [{ createdAt: { [beyond]: from.createdAt } }, { createdAt: from.createdAt, hash: { [beyond]: from.hash } }],
+    });
+  const entities = await em.find(
+    VirtualKeyEntity,
+    { $and: conditions },
+    {
+      orderBy: [{ [raw(RANKS[sort])]: direction }, { hash: direction }],
+      limit,
+      ...(typeof from === 'number' ? { offset: from } : {}),
+    },
+  );
+  return entities.map(keyOf);
+}

@@ -1,0 +1,44 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import type { SpendRow } from '../../../domain/spend/spend-row.ts';
+
+/**
+ * What one gateway call used and cost. Only ever appended: rows, not managed entities. Times are Unix ms. Its
+ * key begins with the trace id, which begins with the time where it is ours, so that rows of one time lie side
+ * by side and no further index is needed to find the row of a span (ADR 0018).
+ */
+export const SpendRowSchema = defineEntity({
+  name: 'SpendRowEntity',
+  tableName: 'spend_row',
+  properties: {
+    traceId: p.text().primary(),
+    spanId: p.text().primary(),
+    id: p.text().primary(),
+    callId: p.text(),
+    responseId: p.text().nullable(),
+    callType: p.text(),
+    keyHash: p.text(),
+    teamId: p.text().nullable(),
+    userId: p.text().nullable(),
+    modelGroup: p.text(),
+    model: p.text(),
+    deploymentId: p.text(),
+    provider: p.text(),
+    // The five counts are null together, when no usage was reported.
+    inputTokens: p.bigint('number').nullable(),
+    outputTokens: p.bigint('number').nullable(),
+    cacheReadTokens: p.bigint('number').nullable(),
+    cacheWriteTokens: p.bigint('number').nullable(),
+    reasoningTokens: p.bigint('number').nullable(),
+    /** Picodollars. */
+    cost: p.bigint('string').nullable(),
+    status: p.text().$type<SpendRow['status']>(),
+    startedAt: p.bigint('number'),
+    endedAt: p.bigint('number'),
+    firstByteAt: p.bigint('number').nullable(),
+    errorCode: p.text().nullable(),
+    errorMessage: p.text().nullable(),
+  },
+});
+
+export class SpendRowEntity extends SpendRowSchema.class {}
+SpendRowSchema.setClass(SpendRowEntity);

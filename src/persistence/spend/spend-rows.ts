@@ -1,0 +1,89 @@
+import type { Selectable } from 'kysely';
+import type { Usage } from '../../domain/chat/chat.ts';
+import { ZERO_USD, addUsd, type Usd } from '../../domain/money.ts';
+import { idOrNull } from '../../domain/optional-id.ts';
+import type { SpendRow } from '../../domain/spend/spend-row.ts';
+import { amountText, storable, storableOrNull } from '../../domain/storable.ts';
+import type { Tables } from '../database/tables.ts';
+
+/** A spend row as it is stored. */
+export type StoredRow = Selectable<Tables['spend_row']>;
+
+export function storedRowOf(row: SpendRow): StoredRow {
+  const { usage, error } = row;
+  return {
+    trace_id: row.traceId,
+    span_id: row.spanId,
+    id: row.id,
+    call_id: storable(row.callId),
+    response_id: storableOrNull(row.responseId),
+    call_type: row.callType,
+    key_hash: row.keyHash,
+    team_id: storableOrNull(idOrNull(row.teamId)),
+    user_id: storableOrNull(idOrNull(row.userId)),
+    model_group: storable(row.modelGroup),
+    model: storable(row.model),
+    deployment_id: row.deploymentId,
+    provider: row.provider,
+    input_tokens: usage?.inputTokens ?? null,
+    output_tokens: usage?.outputTokens ?? null,
+    cache_read_tokens: usage?.cacheReadTokens ?? null,
+    cache_write_tokens: usage?.cacheWriteTokens ?? null,
+    reasoning_tokens: usage?.reasoningTokens ?? null,
+    cost: row.cost === null ? null : amountText(row.cost),
+    status: row.status,
+    started_at: row.startedAt.getTime(),
+    ended_at: row.endedAt.getTime(),
+    first_byte_at: row.firstByteAt?.getTime() ?? null,
+    error_code: storableOrNull(error?.code ?? null),
+    error_message: storableOrNull(error?.message ?? null),
+  };
+}
+
+function usageOf(row: StoredRow): Usage | null {
+  if (row.input_tokens === null) return null;
+  return {
+    inputTokens: row.input_tokens,
+    outputTokens: row.output_tokens ?? 0,
+    cacheReadTokens: row.cache_read_tokens ?? 0,
+    cacheWriteTokens: row.cache_write_tokens ?? 0,
+    reasoningTokens: row.reasoning_tokens ?? 0,
+  };
+}
+
+export function spendRowOf(row: StoredRow): SpendRow {
+  return {
+    id: row.id,
+    callId: row.call_id,
+    responseId: row.response_id,
+    callType: row.call_type,
+    keyHash: row.key_hash,
+    teamId: idOrNull(row.team_id),
+    userId: row.user_id,
+    modelGroup: row.model_group,
+    model: row.model,
+    deploymentId: row.deployment_id,
+    provider: row.provider,
+    usage: usageOf(row),
+    cost: row.cost === null ? null : (BigInt(row.cost) as Usd),
+    status: row.status,
+    startedAt: new Date(row.started_at),
+    endedAt: new Date(row.ended_at),
+    firstByteAt: row.first_byte_at === null ? null : new Date(row.first_byte_at),
+    traceId: row.trace_id,
+    spanId: row.span_id,
+    error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' },
+  };
+}
+
+/** What the rows cost, per key, in the order of the keys: two processes then lock totals in one order. */
+export function costsByKey(
+  rows: readonly Pick<SpendRow, 'keyHash' | 'cost'>[],
+): readonly { readonly key_hash: string; readonly total: string }[] {
+  const totals = new Map<string, Usd>();
+  for (const { keyHash, cost } of rows)
+    if (cost !== null) totals.set(keyHash, addUsd(totals.get(keyHash) ?? ZERO_USD, cost));
+  return [...totals]
+    .map(([keyHash, total]) => ({ key_hash: keyHash, total: amountText(total) }))
+    .toSorted((left, right) => (left.key_hash < right.key_hash ? -1 : 1));
+}

@@ -1,0 +1,56 @@
+import { CompiledQuery, type Kysely } from 'kysely';
+import type { ExportBody } from '../../domain/traces/packed.ts';
+import type { SqlFlavour } from '../database/database.ts';
+import { insertOrRollback, statementsOf } from '../database/rows.ts';
+import type { Tables } from '../database/tables.ts';
+
+/** A body, how many of the spans that are stored with it point into it, and its sheet. */
+export interface HeldBody {
+  readonly body: ExportBody;
+  readonly heldBy: number;
+  readonly heads: Uint8Array | null;
+}
+
+/** Stores bodies; resolves to their numbers, in their order. */
+export type BodyWriter = (db: Kysely<Tables>, held: readonly HeldBody[]) => Promise<readonly string[]>;
+
+/** Few enough that the same statements come again and again, and can be kept. */
+const STATEMENT_BODIES = 16;
+const VALUES = ['format', 'compression', 'held_by', 'bytes', 'heads'] as const;
+
+const bytesOf = ({ body, heads }: HeldBody): number => body.bytes.length + (heads?.length ?? 0);
+
+/** Writes the bodies of a commit together. The text for so many bodies is made once. */
+export function createBodyWriter(flavour: SqlFlavour): BodyWriter {
+  const texts = new Map<number, string>();
+
+  function textFor(bodies: number): string {
+    const parameter = (at: number): string => (flavour === 'postgresql' ? `$${at + 1}` : '?');
+    const rows = Array.from({ length: bodies }, (_row, row) => {
+      const own = VALUES.map((_name, column) => parameter(row * VALUES.length + column));
+      return `(${own.join(', ')})`;
+    });
+    return `${insertOrRollback(flavour)} into export_body (${VALUES.join(', ')}) values ${rows.join(', ')}
+      returning cast(body_no as text) as body_no`;
+  }
+
+  return async (db, held) => {
+    const numbers: string[] = [];
+    for (const some of statementsOf(held, bytesOf, STATEMENT_BODIES)) {
+      const text = texts.get(some.length) ?? textFor(some.length);
+      texts.set(some.length, text);
+      const values = some.flatMap(({ body: { format, compression, bytes }, heldBy, heads }) => [
+        format,
+        compression,
+        heldBy,
+        Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
+        heads,
+      ]);
+      const { rows } = await db.executeQuery<{ body_no: string }>(CompiledQuery.raw(text, values));
+      if (rows.length !== some.length) throw new Error('The database did not give each body a number.');
+      // Counted up in the order of the rows; in which order they are told no engine promises.
+      numbers.push(...rows.map((row) => row.body_no).toSorted((left, right) => Number(left) - Number(right)));
+    }
+    return numbers;
+  };
+}

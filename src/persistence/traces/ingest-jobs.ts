@@ -1,0 +1,110 @@
+import type { Owner } from '../../domain/caller.ts';
+import type { ExportBody, PackedExport } from '../../domain/traces/packed.ts';
+import type { Span, SpanBatch } from '../../domain/traces/span.ts';
+import { payloadText, spanRows, type SpanRows, spansOfRows } from '../../domain/traces/span-rows.ts';
+import { type TraceIdentity, tallyOf, type TraceTally } from '../../domain/traces/trace.ts';
+import type { Weight } from '../database/group-commit.ts';
+import { traceRefOf } from './trace-ref.ts';
+
+/** What one call brought of one trace. */
+export interface IngestPart {
+  readonly identity: TraceIdentity;
+  readonly tally: TraceTally;
+  readonly spanIds: readonly string[];
+  readonly rows: SpanRows;
+}
+
+/** One call's spans, ready to be written. */
+export interface IngestJob extends Weight {
+  readonly parts: readonly IngestPart[];
+  /** Where the payloads are; null when they are in the rows. */
+  readonly body: ExportBody | null;
+  /** Every span begins a trace of its own. */
+  readonly begins: boolean;
+}
+
+/** One call of these parts; `begins`: every span begins a trace of its own. */
+export function jobOf(parts: readonly IngestPart[], body: ExportBody | null, begins: boolean): IngestJob {
+  const rows = parts.reduce((total, { spanIds }) => total + spanIds.length, 0);
+  const bytes = parts.reduce((total, part) => total + part.rows.length, body?.bytes.length ?? 0);
+  return { parts, body, begins, rows, bytes };
+}
+
+const identityOf = (owner: Owner, traceId: string): TraceIdentity => ({
+  traceId,
+  traceRef: traceRefOf(owner, traceId),
+  owner,
+});
+
+/** Encodes spans with their payloads. Throws InvalidInput for values no column holds. */
+export function jobOfBatches(batches: readonly SpanBatch[]): IngestJob {
+  const parts = batches.flatMap(({ owner, spans }) =>
+    [...byTrace(spans)].map(([traceId, own]): IngestPart => ({
+      identity: identityOf(owner, traceId),
+      tally: tallyOf(own),
+      spanIds: own.map(({ spanId }) => spanId),
+      rows: spanRows(own.map((head) => ({ head, payload: { kind: 'row', text: payloadText(head) } }))),
+    })),
+  );
+  return jobOf(
+    parts,
+    null,
+    batches.every(({ begins }) => begins === true),
+  );
+}
+
+/** The spans of each trace; of those that share an id the first. */
+function byTrace(spans: readonly Span[]): ReadonlyMap<string, readonly Span[]> {
+  const traces = new Map<string, Map<string, Span>>();
+  for (const span of spans) {
+    const own = traces.get(span.traceId) ?? new Map<string, Span>();
+    if (!own.has(span.spanId)) own.set(span.spanId, span);
+    traces.set(span.traceId, own);
+  }
+  return new Map([...traces].map(([traceId, own]) => [traceId, [...own.values()]]));
+}
+
+export function jobOfExport(owner: Owner, { body, traces }: PackedExport): IngestJob {
+  const parts = traces.map(({ traceId, tally, spanIds, rows }): IngestPart => {
+    return { identity: identityOf(owner, traceId), tally, spanIds, rows };
+  });
+  return jobOf(parts, body, false);
+}
+
+/**
+ * Of each job what is new, when `stored` spans are there already, by trace ref: a span that comes several times counts
+ * where it comes first.
+ */
+export function newParts(
+  jobs: readonly IngestJob[],
+  stored: ReadonlyMap<string, ReadonlySet<string>>,
+): readonly (readonly IngestPart[])[] {
+  // As a list while a trace came once: most do, and every id that goes into a set costs.
+  const seen = new Map<string, readonly string[] | Set<string>>();
+  for (const [traceRef, spanIds] of stored) seen.set(traceRef, new Set(spanIds));
+  return jobs.map(({ parts }) =>
+    parts.flatMap((part): readonly IngestPart[] => {
+      const { traceRef } = part.identity;
+      const before = seen.get(traceRef);
+      if (before === undefined) {
+        seen.set(traceRef, part.spanIds);
+        return [part];
+      }
+      const known = before instanceof Set ? before : new Set(before);
+      seen.set(traceRef, known);
+      const added = new Set(part.spanIds.filter((spanId) => !known.has(spanId)));
+      for (const spanId of added) known.add(spanId);
+      return added.size === 0 ? [] : [added.size === part.spanIds.length ? part : onlyWith(part, added)];
+    }),
+  );
+}
+
+function onlyWith(part: IngestPart, wanted: ReadonlySet<string>): IngestPart {
+  const spans = spansOfRows(part.identity.traceId, part.rows).filter(({ head }) => wanted.has(head.spanId));
+  return {
+    identity: part.identity,
+    tally: tallyOf(spans.map(({ head }) => head)),
+    spanIds: [...wanted],
+    rows: spanRows(spans),
+  };
+}

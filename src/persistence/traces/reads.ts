@@ -1,0 +1,232 @@
+import { type Expression, type ExpressionBuilder, type Kysely, type RawBuilder, sql, type SqlBool } from 'kysely';
+import type { Visibility } from '../../domain/caller.ts';
+import { storable } from '../../domain/storable.ts';
+import type { ExportBody } from '../../domain/traces/packed.ts';
+import type { SpanHead } from '../../domain/traces/span.ts';
+import type { TraceKey, TraceStore } from '../../domain/traces/store.ts';
+import type { TraceSummary } from '../../domain/traces/trace.ts';
+import type { Database } from '../database/database.ts';
+import { type Given, madeOnce } from '../database/prepared-query.ts';
+import { rowReader } from '../database/row-reader.ts';
+import { tableWithout, tuplesInJson } from '../database/rows.ts';
+import type { Tables } from '../database/tables.ts';
+import { type SpanRow, spanHeadOf } from './span-rows.ts';
+import { type SpanSource, spanSources } from './span-blocks.ts';
+import { summaryOf, type SummaryRow } from './summary-rows.ts';
+import type { TraceTables } from './ingest.ts';
+
+/** A span with the trace and the body it belongs to. */
+export type FoundSpan = SpanRow &
+  Pick<SummaryRow, 'trace_id' | 'team_id' | 'key_hash'> & {
+    readonly format: ExportBody['format'] | null;
+    readonly compression: ExportBody['compression'] | null;
+    readonly bytes: Uint8Array | null;
+  };
+
+/** The reads of a trace store that are asked again and again in the same words. */
+export interface TraceReads extends Pick<TraceStore, 'listSummaries' | 'findSummaries' | 'listSpans' | 'listSpanPage'> {
+  /** The traces of these keys that there are, newest first; for who has work under way. */
+  summariesOf(traces: readonly TraceKey[]): Promise<readonly TraceSummary[]>;
+  /** The first of these traces' spans that has this id. */
+  findSpan(traces: readonly TraceKey[], spanId: string): Promise<FoundSpan | undefined>;
+}
+
+/** What a reader may see, as a condition on summaries; each kind has its index, whose own condition it repeats. */
+export function visibleTo(kind: Visibility['kind'], owner: RawBuilder<string>) {
+  return (where: ExpressionBuilder<Tables, 'trace_summary'>): Expression<SqlBool> => {
+    switch (kind) {
+      case 'all':
+        return where.lit(true);
+      case 'team':
+        return where.and([where('team_id', '=', owner), sql<SqlBool>`team_id <> ''`]);
+      case 'key':
+        return where.and([sql<SqlBool>`team_id = ''`, where('key_hash', '=', owner)]);
+    }
+  };
+}
+
+/** Whom a visibility that is not of all names. */
+export function ownerOf(visibility: Visibility): string {
+  return visibility.kind === 'team' ? visibility.teamId : visibility.kind === 'key' ? visibility.keyHash : '';
+}
+
+const byVisibility = <Query>(
+  make: (kind: Visibility['kind']) => Query,
+): Readonly<Record<Visibility['kind'], Query>> => ({
+  all: make('all'),
+  team: make('team'),
+  key: make('key'),
+});
+
+const keysOf = (traces: readonly TraceKey[]): string =>
+  JSON.stringify(traces.map(({ traceId, traceRef }) => [storable(traceId), traceRef]));
+
+interface PageValues {
+  readonly owner: string;
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly afterMs: number;
+  readonly afterRef: string;
+  readonly limit: number;
+}
+
+interface SoughtValues {
+  readonly owner: string;
+  readonly traceId: string;
+  readonly traceRef: string;
+}
+
+interface SpanPageValues {
+  readonly keys: string;
+  readonly afterNs: string;
+  readonly afterId: string;
+  readonly limit: number;
+}
+
+/** What spans are put in order by, beside what is read of them. */
+interface HeadRow extends Pick<SummaryRow, 'trace_id' | 'trace_ref'> {
+  readonly by_start: unknown;
+  readonly by_id: string;
+}
+
+export function createTraceReads({ orm, flavour, inFlight }: Database, tables: TraceTables): TraceReads {
+  const summaryRows = rowReader(flavour, tableWithout(tables.summary, 'trace_no'));
+  const headRows = rowReader(flavour, tableWithout(tables.span, 'trace_no', 'body_no', 'body_at', 'payload'));
+  const spanRows = rowReader(flavour, tables.span);
+  const reading = (): Kysely<Tables> => orm.em.fork().getKysely<Tables>({ type: 'read' });
+  const summaries = (db: Kysely<Tables>) =>
+    db
+      .selectFrom('trace_summary')
+      .select(summaryRows.selection)
+      .orderBy('trace_summary.start_ms', 'desc')
+      .orderBy('trace_summary.trace_ref', 'desc');
+  const summariesIn = (rows: readonly object[]): readonly TraceSummary[] =>
+    rows.map((row) => summaryOf(summaryRows.rowOf(row)));
+  const sources = spanSources(flavour, tables.span);
+  const spansOf = (db: Kysely<Tables>, source: SpanSource, keys: RawBuilder<string>) =>
+    db
+      .selectFrom('trace_summary')
+      .innerJoin(source, 'span.trace_no', 'trace_summary.trace_no')
+      .where(sql`(trace_summary.trace_id, trace_summary.trace_ref)`, 'in', tuplesInJson(flavour, 2, keys));
+
+  const pages = byVisibility((kind) => {
+    const page = (db: Kysely<Tables>, given: Given<PageValues>) =>
+      summaries(db)
+        .where(visibleTo(kind, given('owner')))
+        .where('start_ms', '>=', given('startMs'))
+        .limit(given('limit'));
+    // One bound from above: of two SQLite may descend to the higher and pass by all that lies between.
+    return {
+      first: madeOnce((db, given: Given<PageValues>) => page(db, given).where('start_ms', '<', given('endMs'))),
+      behind: madeOnce((db, given: Given<PageValues>) =>
+        page(db, given).where(({ eb, refTuple, tuple }) =>
+          eb(refTuple('start_ms', 'trace_ref'), '<', tuple(given('afterMs'), given('afterRef'))),
+        ),
+      ),
+    };
+  });
+
+  const found = byVisibility((kind) => {
+    const ofId = (db: Kysely<Tables>, given: Given<SoughtValues>) =>
+      summaries(db)
+        .where(visibleTo(kind, given('owner')))
+        .where('trace_id', '=', given('traceId'));
+    return {
+      any: madeOnce(ofId),
+      one: madeOnce((db, given: Given<SoughtValues>) => ofId(db, given).where('trace_ref', '=', given('traceRef'))),
+    };
+  });
+
+  const theseSummaries = madeOnce((db, given: Given<{ readonly keys: string }>) =>
+    summaries(db).where(sql`(trace_id, trace_ref)`, 'in', tuplesInJson(flavour, 2, given('keys'))),
+  );
+
+  const headsOf = (db: Kysely<Tables>, source: SpanSource, keys: RawBuilder<string>) =>
+    spansOf(db, source, keys)
+      .select([
+        'trace_summary.trace_id',
+        'trace_summary.trace_ref',
+        'span.start_ns as by_start',
+        'span.span_id as by_id',
+      ])
+      .select(headRows.selection);
+  /** Both queries in one order. What is only there for that is not brought: a start fits no number of JavaScript's. */
+  const inOrder = (db: Kysely<Tables>, headsIn: (source: SpanSource) => Expression<HeadRow>) => {
+    const [rows, sheets] = [headsIn(sources.rows), headsIn(sources.sheets)];
+    return db
+      .selectFrom(sql<HeadRow>`(select * from ${rows} as r union all select * from ${sheets} as s)`.as('head'))
+      .select(['head.trace_id', 'head.trace_ref'])
+      .select(headRows.names.map((name) => sql.ref(`head.${name}`).as(name)))
+      .orderBy('head.by_start')
+      .orderBy('head.by_id');
+  };
+  const wholeTraces = madeOnce((db, given: Given<{ readonly keys: string }>) =>
+    inOrder(db, (source) => headsOf(db, source, given('keys'))),
+  );
+
+  const isBehind = (given: Given<SpanPageValues>) =>
+    sql<boolean>`(span.start_ns, span.span_id) > (cast(${given('afterNs')} as bigint), ${given('afterId')})`;
+  const spanPage = (behind: boolean) =>
+    madeOnce((db, given: Given<SpanPageValues>) => {
+      // The first of each, so that no more are put in order.
+      const first = (source: SpanSource) =>
+        headsOf(db, source, given('keys'))
+          .$if(behind, (query) => query.where(isBehind(given)))
+          .orderBy('span.start_ns')
+          .orderBy('span.span_id')
+          .limit(given('limit'));
+      return inOrder(db, first).limit(given('limit'));
+    });
+  const spanPages = { first: spanPage(false), behind: spanPage(true) };
+
+  const oneSpan = madeOnce((db, given: Given<{ readonly keys: string; readonly spanId: string }>) => {
+    const spanIn = (source: SpanSource) =>
+      spansOf(db, source, given('keys'))
+        .leftJoin('export_body', 'export_body.body_no', 'span.body_no')
+        .where('span.span_id', '=', given('spanId'))
+        .select(['trace_summary.trace_id', 'trace_summary.team_id', 'trace_summary.key_hash'])
+        .select(spanRows.selection)
+        .select(['export_body.format', 'export_body.compression', 'export_body.bytes'])
+        .select('trace_summary.trace_ref');
+    return spanIn(sources.rows).unionAll(spanIn(sources.sheets)).orderBy('trace_ref').limit(1);
+  });
+
+  return {
+    listSummaries: (visibility, { startMs, endMs, after }, limit) =>
+      inFlight.run(async () => {
+        const { first, behind } = pages[visibility.kind];
+        const values = { owner: ownerOf(visibility), startMs, endMs, limit };
+        const rows =
+          after === null || after.startMs >= endMs
+            ? await first(reading(), { ...values, afterMs: 0, afterRef: '' })
+            : await behind(reading(), { ...values, afterMs: after.startMs, afterRef: after.traceRef });
+        return summariesIn(rows);
+      }),
+    findSummaries: (visibility, traceId, traceRef) =>
+      inFlight.run(async () => {
+        const { any, one } = found[visibility.kind];
+        const values = { owner: ownerOf(visibility), traceId, traceRef: traceRef ?? '' };
+        return summariesIn(await (traceRef === null ? any : one)(reading(), values));
+      }),
+    summariesOf: async (traces) => summariesIn(await theseSummaries(reading(), { keys: keysOf(traces) })),
+    listSpans: (traces) =>
+      inFlight.run(async () => {
+        const spans = new Map<string, SpanHead[]>(traces.map(({ traceRef }) => [traceRef, []]));
+        for (const row of await wholeTraces(reading(), { keys: keysOf(traces) }))
+          spans.get(row.trace_ref)?.push(spanHeadOf(row.trace_id, headRows.rowOf(row)));
+        return spans;
+      }),
+    listSpanPage: (trace, after, limit) =>
+      inFlight.run(async () => {
+        const keys = keysOf([trace]);
+        const values = { keys, afterNs: String(after?.startNs ?? 0n), afterId: after?.spanId ?? '', limit };
+        const rows = await (after === null ? spanPages.first : spanPages.behind)(reading(), values);
+        return rows.map((row) => spanHeadOf(trace.traceId, headRows.rowOf(row)));
+      }),
+    findSpan: (traces, spanId) =>
+      inFlight.run(async () => {
+        const [row] = await oneSpan(reading(), { keys: keysOf(traces), spanId });
+        return row && { ...(row as Omit<FoundSpan, keyof SpanRow>), ...spanRows.rowOf(row) };
+      }),
+  };
+}

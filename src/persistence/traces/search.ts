@@ -1,0 +1,180 @@
+import { type Kysely, type RawBuilder, sql, type SqlBool } from 'kysely';
+import type { Usd } from '../../domain/money.ts';
+import { storable } from '../../domain/storable.ts';
+import type {
+  AgentActivity,
+  AgentSearch,
+  TraceBucket,
+  TraceFilters,
+  TraceOrder,
+  TraceSeries,
+} from '../../domain/traces/trace-search.ts';
+import type { Database } from '../database/database.ts';
+import type { Tables } from '../database/tables.ts';
+
+type Flavour = Database['flavour'];
+
+/** What an order sorts by; the start is a column, so that its index serves. */
+export const RANKS: Readonly<Record<TraceOrder, RawBuilder<unknown>>> = {
+  start: sql`trace_summary.start_ms`,
+  duration: sql`(trace_summary.end_ns - trace_summary.start_ns)`,
+  spend: sql`coalesce(trace_summary.spend, -1)`,
+  errors: sql`cast(trace_summary.error_count as bigint)`,
+};
+
+/** A 64-bit number as a parameter: JavaScript's own would be a double. */
+export const bigint = (value: bigint | number): RawBuilder<unknown> => sql`cast(${String(value)} as bigint)`;
+
+/** Whether a column that holds a JSON list of texts has this one. */
+const lists = (flavour: Flavour, column: string, text: string): RawBuilder<SqlBool> =>
+  flavour === 'postgresql'
+    ? sql<SqlBool>`cast(${sql.ref(column)} as jsonb) @> to_jsonb(cast(${text} as text))`
+    : sql<SqlBool>`exists (select 1 from json_each(${sql.ref(column)}) where value = ${text})`;
+
+const TEXT_COLUMNS = ['name', 'service', 'input_preview'];
+const LIST_COLUMNS = ['agent_names', 'models'];
+
+/** The texts in a column that holds a JSON list of them, as a table of one column, `value`. */
+const textsIn = (flavour: Flavour, column: RawBuilder<unknown>): RawBuilder<unknown> =>
+  flavour === 'postgresql' ? sql`jsonb_array_elements_text(cast(${column} as jsonb))` : sql`json_each(${column})`;
+
+/** Whether one of the texts of a summary has this one in it. SQLite knows letter case of ASCII only. */
+function mentions(flavour: Flavour, text: string): RawBuilder<SqlBool> {
+  const isIn = (told: RawBuilder<unknown>) =>
+    flavour === 'postgresql'
+      ? sql`strpos(lower(${told}), lower(cast(${text} as text))) > 0`
+      : sql`instr(lower(${told}), lower(${text})) > 0`;
+  // The text of a list has brackets and escapes that nobody wrote.
+  const isListed = (column: string) =>
+    sql`exists (select 1 from ${textsIn(flavour, sql.ref(column))} as listed where ${isIn(sql`listed.value`)})`;
+  return sql<SqlBool>`(${sql.join(
+    [
+      ...TEXT_COLUMNS.map((column) => isIn(sql.ref(`trace_summary.${column}`))),
+      ...LIST_COLUMNS.map((column) => isListed(`trace_summary.${column}`)),
+    ],
+    sql` or `,
+  )})`;
+}
+
+/** The filters as one condition on summaries. */
+export function passing(flavour: Flavour, filters: TraceFilters): RawBuilder<SqlBool> {
+  const { status, service, agent, model, keyHash, teamId, minSpend, minDurationNs, minErrors, text } = filters;
+  const demands: (RawBuilder<SqlBool> | null)[] = [
+    status === null ? null : sql<SqlBool>`trace_summary.status = ${status}`,
+    service === null ? null : sql<SqlBool>`trace_summary.service = ${storable(service)}`,
+    keyHash === null ? null : sql<SqlBool>`trace_summary.key_hash = ${storable(keyHash)}`,
+    teamId === null ? null : sql<SqlBool>`trace_summary.team_id = ${storable(teamId)}`,
+    agent === null ? null : lists(flavour, 'trace_summary.agent_names', storable(agent)),
+    model === null ? null : lists(flavour, 'trace_summary.models', storable(model)),
+    minSpend === null ? null : sql<SqlBool>`trace_summary.spend >= ${bigint(minSpend)}`,
+    minDurationNs === null ? null : sql<SqlBool>`${RANKS.duration} >= ${bigint(minDurationNs)}`,
+    minErrors === null ? null : sql<SqlBool>`trace_summary.error_count >= ${bigint(minErrors)}`,
+    text === null ? null : mentions(flavour, storable(text)),
+  ];
+  const held = demands.filter((demand) => demand !== null);
+  return held.length === 0 ? sql<SqlBool>`1 = 1` : sql<SqlBool>`(${sql.join(held, sql` and `)})`;
+}
+
+/** Amounts are summed in halves: SQLite fails where the sum of 64-bit numbers is none. */
+const HALF = 2n ** 32n;
+
+interface BucketRow {
+  readonly bucket: number | string;
+  readonly traces: number | string;
+  readonly failed: number | string;
+  readonly spans: number | string;
+  readonly llm_calls: number | string;
+  readonly input_tokens: number | string;
+  readonly output_tokens: number | string;
+  readonly spend_high: string | null;
+  readonly spend_low: string | null;
+  readonly p50: string;
+  readonly p90: string;
+  readonly p99: string;
+}
+
+/**
+ * The stretches that have traces. A quantile is the duration at its rank among those of the stretch, so it is one that
+ * occurred.
+ */
+export async function bucketsOf(
+  db: Kysely<Tables>,
+  { startMs, endMs, bucketMs }: TraceSeries,
+  condition: RawBuilder<SqlBool>,
+): Promise<readonly TraceBucket[]> {
+  const quantile = (percent: number) =>
+    sql`cast(max(case when place = (many * ${sql.lit(percent)} + 99) / 100 then duration end) as text)`;
+  const { rows } = await sql<BucketRow>`
+    with found as (
+      select (start_ms - ${bigint(startMs)}) / ${bigint(bucketMs)} as bucket, end_ns - start_ns as duration,
+        error_count, span_count, llm_calls, input_tokens, output_tokens, spend
+      from trace_summary
+      where start_ms >= ${bigint(startMs)} and start_ms < ${bigint(endMs)} and ${condition}
+    ), ranked as (
+      select found.*, row_number() over (partition by bucket order by duration) as place,
+        count(*) over (partition by bucket) as many
+      from found
+    )
+    select cast(bucket as double precision) as bucket, count(*) as traces,
+      sum(case when error_count > 0 then 1 else 0 end) as failed, sum(span_count) as spans, sum(llm_calls) as llm_calls,
+      cast(sum(input_tokens) as double precision) as input_tokens,
+      cast(sum(output_tokens) as double precision) as output_tokens,
+      cast(sum(spend / ${bigint(HALF)}) as text) as spend_high,
+      cast(sum(spend % ${bigint(HALF)}) as text) as spend_low,
+      ${quantile(50)} as p50, ${quantile(90)} as p90, ${quantile(99)} as p99
+    from ranked group by bucket order by bucket`.execute(db);
+  return rows.map((row) => ({
+    startMs: startMs + Number(row.bucket) * bucketMs,
+    traces: Number(row.traces),
+    failed: Number(row.failed),
+    spans: Number(row.spans),
+    llmCalls: Number(row.llm_calls),
+    inputTokens: Number(row.input_tokens),
+    outputTokens: Number(row.output_tokens),
+    spend:
+      row.spend_high === null || row.spend_low === null
+        ? null
+        : ((BigInt(row.spend_high) * HALF + BigInt(row.spend_low)) as Usd),
+    p50Ns: BigInt(row.p50),
+    p90Ns: BigInt(row.p90),
+    p99Ns: BigInt(row.p99),
+  }));
+}
+
+interface AgentRow {
+  readonly name: string;
+  readonly traces: number | string;
+  readonly failed: number | string;
+  readonly last_start_ms: number | string;
+}
+
+/** The agents of the traces that began inside the window. */
+export async function agentsOf(
+  db: Kysely<Tables>,
+  flavour: Flavour,
+  {
+    search: { startMs, endMs },
+    condition,
+    limit,
+  }: {
+    readonly search: AgentSearch;
+    readonly condition: RawBuilder<SqlBool>;
+    readonly limit: number;
+  },
+): Promise<readonly AgentActivity[]> {
+  const names = textsIn(flavour, sql`trace_summary.agent_names`);
+  // Names are compared by their bytes on either engine, so that both give one order.
+  const order = flavour === 'postgresql' ? sql`collate "C"` : sql`collate binary`;
+  const { rows } = await sql<AgentRow>`
+    select agent.value as name, count(*) as traces, sum(case when error_count > 0 then 1 else 0 end) as failed,
+      cast(max(start_ms) as double precision) as last_start_ms
+    from trace_summary cross join ${names} as agent
+    where start_ms >= ${bigint(startMs)} and start_ms < ${bigint(endMs)} and ${condition}
+    group by agent.value order by max(start_ms) desc, agent.value ${order} limit ${limit}`.execute(db);
+  return rows.map((row) => ({
+    name: row.name,
+    traces: Number(row.traces),
+    failed: Number(row.failed),
+    lastStartMs: Number(row.last_start_ms),
+  }));
+}

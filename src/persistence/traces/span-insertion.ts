@@ -1,0 +1,85 @@
+import { CompiledQuery, type Kysely } from 'kysely';
+import { type SpanRows, textOfRows } from '../../domain/traces/span-rows.ts';
+import type { SqlFlavour } from '../database/database.ts';
+import { insertOrRollback, type RowTable, statements } from '../database/rows.ts';
+import type { Tables } from '../database/tables.ts';
+import { SPAN_COLUMNS } from './span-rows.ts';
+import { joinedSheets } from './span-blocks.ts';
+
+/** Spans of one trace out of one body, as a statement takes them. */
+export type SpanGroup = string & { readonly spanGroup: true };
+
+/** `traceNo` and `bodyNo` as the database gave them; null without a body. */
+export function spanGroup(traceNo: string, bodyNo: string | null, rows: SpanRows): SpanGroup {
+  return `[${traceNo},${bodyNo ?? 'null'},${textOfRows(rows)}]` as SpanGroup;
+}
+
+/** Writes spans and finds those that are there, with statements whose text is made once. */
+export interface SpanWriter {
+  insert(db: Kysely<Tables>, groups: readonly SpanGroup[]): Promise<void>;
+  /** Which of these spans are stored, by the number of their trace; perhaps with others that are. */
+  stored(
+    db: Kysely<Tables>,
+    wanted: ReadonlyMap<string, readonly string[]>,
+  ): Promise<ReadonlyMap<string, ReadonlySet<string>>>;
+}
+
+/**
+ * The rows of a trace come as one list inside of another, as they were encoded where the spans were read: nobody takes
+ * them apart on the way. See `rowsFrom` for why they travel as JSON.
+ */
+export function createSpanWriter(flavour: SqlFlavour, { columns }: RowTable<'span'>): SpanWriter {
+  const typeOf = (name: string): string => columns.find((column) => column.name === name)?.sqlType ?? 'text';
+  const into = ['trace_no', 'body_no', ...SPAN_COLUMNS].map((name) => `"${name}"`).join(', ');
+  const { insertText, storedText } = flavour === 'postgresql' ? onPostgres() : onSqlite();
+
+  function onPostgres() {
+    const own = SPAN_COLUMNS.map((name, position) => `cast(s.value ->> ${position} as ${typeOf(name)})`);
+    return {
+      insertText: `insert into span (${into})
+        select cast(t.value ->> 0 as bigint), cast(t.value ->> 1 as bigint), ${own.join(', ')}
+        from jsonb_array_elements($1::jsonb) t cross join lateral jsonb_array_elements(t.value -> 2) s`,
+      storedText: `select cast(span.trace_no as text) as trace_no, span.span_id
+        from jsonb_array_elements($1::jsonb) t
+        cross join lateral jsonb_array_elements_text(t.value -> 1) i
+        join span on span.trace_no = cast(t.value ->> 0 as bigint) and span.span_id = i.value
+        union all
+        select cast(t.trace_no as text), h.value ->> 0
+        from jsonb_array_elements($1::jsonb) w cross join sheet_trace t ${joinedSheets(flavour)}
+        where t.trace_no = cast(w.value ->> 0 as bigint) and b.body_no = t.body_no and t.spans > 0`,
+    };
+  }
+
+  function onSqlite() {
+    // Of what was parsed already, `jsonb_extract` reads a value faster than `->>` does.
+    const own = SPAN_COLUMNS.map((_name, position) => `jsonb_extract(s.value, '$[${position}]')`);
+    return {
+      insertText: `${insertOrRollback(flavour)} into span (${into})
+        select t.value ->> 0, t.value ->> 1, ${own.join(', ')}
+        from jsonb_each(?) t, jsonb_each(t.value, '$[2]') s`,
+      storedText: `select cast(span.trace_no as text) as trace_no, span.span_id
+        from jsonb_each(?1) t, jsonb_each(t.value, '$[1]') i
+        cross join span on span.trace_no = t.value ->> 0 and span.span_id = i.value
+        union all
+        select cast(t.trace_no as text), jsonb_extract(h.value, '$[0]')
+        from jsonb_each(?1) w cross join sheet_trace t ${joinedSheets(flavour)}
+        where t.trace_no = w.value ->> 0 and b.body_no = t.body_no and t.spans > 0`,
+    };
+  }
+
+  return {
+    async insert(db, groups) {
+      for (const some of statements(groups))
+        await db.executeQuery(CompiledQuery.raw(insertText, [`[${some.join(',')}]`]));
+    },
+    async stored(db, wanted) {
+      const json = `[${[...wanted].map(([traceNo, spanIds]) => `[${traceNo},${JSON.stringify(spanIds)}]`).join(',')}]`;
+      const { rows } = await db.executeQuery<{ trace_no: string; span_id: string }>(
+        CompiledQuery.raw(storedText, [json]),
+      );
+      const found = new Map([...wanted.keys()].map((traceNo) => [traceNo, new Set<string>()]));
+      for (const row of rows) found.get(row.trace_no)?.add(row.span_id);
+      return found;
+    },
+  };
+}

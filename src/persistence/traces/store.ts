@@ -1,0 +1,122 @@
+import { expressionBuilder, type Kysely, sql, type SqlBool } from 'kysely';
+import type { Visibility } from '../../domain/caller.ts';
+import { payloadOfText } from '../../domain/traces/span-rows.ts';
+import type { BodyReader } from '../../domain/traces/packed.ts';
+import type { SpanPayload } from '../../domain/traces/span.ts';
+import type { TraceStore } from '../../domain/traces/store.ts';
+import type { TraceFilters } from '../../domain/traces/trace-search.ts';
+import type { TraceSummary } from '../../domain/traces/trace.ts';
+import type { Database } from '../database/database.ts';
+import { ExportBodyEntity } from './entities/export-body.ts';
+import { SheetTraceEntity } from './entities/sheet-trace.ts';
+import { SpanEntity } from './entities/span.ts';
+import { TraceSummaryEntity } from './entities/trace-summary.ts';
+import { createGroupCommit } from '../database/group-commit.ts';
+import { ownerOfColumns } from '../database/owner-columns.ts';
+import { rowReader } from '../database/row-reader.ts';
+import { rowTable, tableWithout } from '../database/rows.ts';
+import type { IngestLimit } from '../stores.ts';
+import type { Tables } from '../database/tables.ts';
+import { type IngestJob, jobOfBatches, jobOfExport } from './ingest-jobs.ts';
+import { spanHeadOf } from './span-rows.ts';
+import { summaryOf } from './summary-rows.ts';
+import { agentsOf, bigint, bucketsOf, passing, RANKS } from './search.ts';
+import { createTraceRemoval } from './removal.ts';
+import { createTraceIngest, type TraceTables } from './ingest.ts';
+import { createTraceReads, type FoundSpan, ownerOf, visibleTo } from './reads.ts';
+
+const INGEST_LIMIT: IngestLimit = { rows: 20_000, bytes: 256 << 20 };
+/** Long enough to share the cost of a commit, short enough that the first in it does not wait for long. */
+const GROUP_ROWS = 4_000;
+
+/** The trace store with what its owner needs at the end. */
+export interface ClosableTraceStore extends TraceStore {
+  /** Resolves when no ingest is under way. */
+  idle(): Promise<void>;
+}
+
+/** Traces as rows: written in shared commits, read on the connection for reads. */
+export function createTraceStore(
+  database: Database,
+  bodies: BodyReader | undefined,
+  limit: IngestLimit = INGEST_LIMIT,
+): ClosableTraceStore {
+  const { orm, flavour, inFlight } = database;
+  const tables: TraceTables = {
+    summary: rowTable(orm, 'trace_summary', TraceSummaryEntity),
+    span: rowTable(orm, 'span', SpanEntity),
+    body: rowTable(orm, 'export_body', ExportBodyEntity),
+    sheetTrace: rowTable(orm, 'sheet_trace', SheetTraceEntity),
+  };
+  const summaryRows = rowReader(flavour, tableWithout(tables.summary, 'trace_no'));
+  const reads = createTraceReads(database, tables);
+  const commits = createGroupCommit<IngestJob, readonly TraceSummary[]>({
+    commit: createTraceIngest(database, tables, bodies),
+    limit,
+    groupRows: GROUP_ROWS,
+  });
+  const removal = createTraceRemoval(database, tables, bodies);
+  const reading = (): Kysely<Tables> => orm.em.fork().getKysely<Tables>({ type: 'read' });
+  const visible = (visibility: Visibility) => visibleTo(visibility.kind, sql`${ownerOf(visibility)}`);
+  const visibleAndPassing = (visibility: Visibility, filters: TraceFilters) =>
+    sql<SqlBool>`${visible(visibility)(expressionBuilder())} and ${passing(flavour, filters)}`;
+  const submit = (job: IngestJob): Promise<readonly TraceSummary[]> =>
+    job.rows === 0 ? Promise.resolve([]) : commits.submit(job);
+  function payloadOf(span: FoundSpan): SpanPayload | Promise<SpanPayload> {
+    const { payload, body_at: at, format, compression, bytes } = span;
+    if (payload !== null) return payloadOfText(payload);
+    if (at === null || format === null || compression === null || bytes === null)
+      throw new Error('A span has lost the body it came in.');
+    if (bodies === undefined) throw new Error('The store was opened without a reader of bodies.');
+    return bodies.payload({ format, compression, bytes }, at, ownerOfColumns(span));
+  }
+
+  return {
+    ingest: async (batches) => submit(jobOfBatches(batches)),
+    ingestExport: async (owner, packed) => submit(jobOfExport(owner, await commits.expected(packed))),
+    listSummaries: reads.listSummaries,
+    searchSummaries: (visibility, { startMs, endMs, filters, order, after }, limitRows) =>
+      inFlight.run(async () => {
+        const rank = RANKS[order];
+        const rows = await reading()
+          .selectFrom('trace_summary')
+          .select(summaryRows.selection)
+          .where(visible(visibility))
+          .where('start_ms', '>=', startMs)
+          .where('start_ms', '<', endMs)
+          .where(passing(flavour, filters))
+          .$if(after !== null, (query) =>
+            query.where(
+              sql<boolean>`(${rank}, trace_summary.trace_ref) < (${bigint(after?.rank ?? 0n)}, ${after?.traceRef ?? ''})`,
+            ),
+          )
+          .orderBy(rank, 'desc')
+          .orderBy('trace_summary.trace_ref', 'desc')
+          .limit(limitRows)
+          .execute();
+        return rows.map((row) => summaryOf(summaryRows.rowOf(row)));
+      }),
+    series: (visibility, series) =>
+      inFlight.run(() => bucketsOf(reading(), series, visibleAndPassing(visibility, series.filters))),
+    agents: (visibility, search, limitRows) =>
+      inFlight.run(() => {
+        const condition = visibleAndPassing(visibility, search.filters);
+        return agentsOf(reading(), flavour, { search, condition, limit: limitRows });
+      }),
+    findSummaries: reads.findSummaries,
+    listSpans: reads.listSpans,
+    listSpanPage: reads.listSpanPage,
+    async findSpan(traces, spanId) {
+      const found = await reads.findSpan(traces, spanId);
+      return found ? { ...spanHeadOf(found.trace_id, found), ...(await payloadOf(found)) } : null;
+    },
+    forget: (beforeMs, most) => inFlight.write(() => removal.forget(beforeMs, most)),
+    remove: (keys) => inFlight.write(() => removal.remove(keys)),
+    redact: (keys, at) =>
+      inFlight.write(async () => {
+        await removal.redact(keys, at.getTime());
+        return reads.summariesOf(keys);
+      }),
+    idle: () => commits.idle(),
+  };
+}

@@ -1,0 +1,120 @@
+import type { Selectable } from 'kysely';
+import type { Usd } from '../../domain/money.ts';
+import { sourceOfText, sourceText } from '../../domain/traces/span-rows.ts';
+import type { TraceIdentity, TraceSummary } from '../../domain/traces/trace.ts';
+import { ownerColumns, ownerOfColumns } from '../database/owner-columns.ts';
+import type { Tables } from '../database/tables.ts';
+import { amountText, nsText, storable } from '../../domain/storable.ts';
+
+export type SummaryRow = Selectable<Tables['trace_summary']>;
+/** All of a row but its number, which the database gives. */
+export type NewSummaryRow = Omit<SummaryRow, 'trace_no'>;
+
+const NS_PER_MS = 1_000_000n;
+
+/**
+ * Names as a JSON list. What texts cannot hold is escaped there, and nothing would be lost, but PostgreSQL fails on the
+ * escapes as soon as it looks into any such list.
+ */
+const namesText = (names: readonly string[]): string => JSON.stringify([...new Set(names.map(storable))]);
+
+export function summaryRowOf(summary: TraceSummary): NewSummaryRow {
+  return {
+    trace_id: storable(summary.traceId),
+    trace_ref: summary.traceRef,
+    ...ownerColumns(summary.owner),
+    name: storable(summary.name),
+    service: storable(summary.service),
+    input_preview: storable(summary.inputPreview),
+    preview_ns: summary.previewNs === null ? null : summary.previewNs.toString(),
+    root_ns: summary.rootNs === null ? null : nsText(summary.rootNs),
+    start_ns: nsText(summary.startNs),
+    end_ns: nsText(summary.endNs),
+    start_ms: Number(summary.startNs / NS_PER_MS),
+    status: summary.status,
+    span_count: summary.spanCount,
+    agent_names: namesText(summary.agentNames),
+    agent_invocations: summary.agentInvocations,
+    llm_calls: summary.llmCalls,
+    gateway_calls: summary.gatewayCalls,
+    tool_calls: summary.toolCalls,
+    error_count: summary.errorCount,
+    input_tokens: summary.inputTokens,
+    output_tokens: summary.outputTokens,
+    models: namesText(summary.models),
+    spend: summary.spend === null ? null : amountText(summary.spend),
+    priced_calls: summary.pricedCalls,
+    frameworks: namesText(summary.frameworks),
+    estimate: summary.estimate === null ? null : amountText(summary.estimate),
+    estimated_calls: summary.estimatedCalls,
+    source: summary.source === null ? null : sourceText(summary.source),
+    redacted_ms: summary.redactedAt?.getTime() ?? null,
+  };
+}
+
+export function summaryOf(row: NewSummaryRow): TraceSummary {
+  return {
+    traceId: row.trace_id,
+    traceRef: row.trace_ref,
+    owner: ownerOfColumns(row),
+    name: row.name,
+    service: row.service,
+    inputPreview: row.input_preview,
+    previewNs: row.preview_ns === null ? null : BigInt(row.preview_ns),
+    rootNs: row.root_ns === null ? null : BigInt(row.root_ns),
+    startNs: BigInt(row.start_ns),
+    endNs: BigInt(row.end_ns),
+    status: row.status,
+    spanCount: row.span_count,
+    agentNames: JSON.parse(row.agent_names) as readonly string[],
+    agentInvocations: row.agent_invocations,
+    llmCalls: row.llm_calls,
+    gatewayCalls: row.gateway_calls,
+    toolCalls: row.tool_calls,
+    errorCount: row.error_count,
+    inputTokens: row.input_tokens,
+    outputTokens: row.output_tokens,
+    models: JSON.parse(row.models) as readonly string[],
+    spend: row.spend === null ? null : (BigInt(row.spend) as Usd),
+    pricedCalls: row.priced_calls,
+    frameworks: JSON.parse(row.frameworks ?? '[]') as readonly string[],
+    estimate: row.estimate === null ? null : (BigInt(row.estimate) as Usd),
+    estimatedCalls: row.estimated_calls,
+    source: row.source === null ? null : sourceOfText(row.source),
+    redactedAt: row.redacted_ms === null ? null : new Date(row.redacted_ms),
+  };
+}
+
+/** The row of a trace none of whose spans is stored yet: something to lock. Never visible after a commit. */
+export function emptySummaryRow({ traceId, traceRef, owner }: TraceIdentity): NewSummaryRow {
+  return summaryRowOf({
+    traceId,
+    traceRef,
+    owner,
+    name: '',
+    service: '',
+    inputPreview: '',
+    previewNs: null,
+    rootNs: null,
+    startNs: 0n,
+    endNs: 0n,
+    status: 'unset',
+    spanCount: 0,
+    agentNames: [],
+    agentInvocations: 0,
+    llmCalls: 0,
+    gatewayCalls: 0,
+    toolCalls: 0,
+    errorCount: 0,
+    inputTokens: 0,
+    outputTokens: 0,
+    models: [],
+    spend: null,
+    pricedCalls: 0,
+    frameworks: [],
+    estimate: null,
+    estimatedCalls: 0,
+    source: null,
+    redactedAt: null,
+  });
+}

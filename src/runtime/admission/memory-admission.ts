@@ -1,0 +1,214 @@
+import type { Admission, Charge, Refusal, Reservation } from '../../domain/admission/admission.ts';
+import { isRefused } from '../../domain/admission/rules.ts';
+import type { StoredTotals } from '../../domain/admission/stored-totals.ts';
+import type { Clock } from '../../domain/clock.ts';
+import { createTotalsReader, type TotalsReader } from './totals-reader.ts';
+import { UseCounter } from './use-counter.ts';
+
+/** Counters in memory at once. Beyond that the least recently used one without a call under way is evicted. */
+const COUNTERS_LIMIT = 100_000;
+/** A reservation that was not ended after this long expires: one hour, as the reference's parallel slots. */
+const LEASE_MS = 3_600_000;
+/** A stored total older than this is read again before it is used. */
+const STALE_MS = 5_000;
+/** A stored total older than this is read again in the background when it is used. */
+const AHEAD_MS = 2_500;
+/** Counters tried for an eviction: those with calls under way stay. */
+const EVICTION_TRIES = 8;
+
+/** Reservation counts, for metrics. */
+interface ReservationCounts {
+  /** Reservations of calls under way. */
+  readonly open: number;
+  /** Reservations that expired because they were not ended in time. Each is a bug or a call longer than the lease. */
+  readonly expired: number;
+}
+
+export interface MemoryAdmission extends Admission {
+  counts(): ReservationCounts;
+}
+
+interface MemoryAdmissionOptions {
+  readonly totals: StoredTotals;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  /** Called when a background read of stored totals failed. The totals in memory stay in use. */
+  readonly failed: (error: unknown) => void;
+  readonly countersLimit?: number;
+  readonly leaseMs?: number;
+  readonly staleMs?: number;
+  readonly aheadMs?: number;
+}
+
+/**
+ * Admission that counts in this process, over totals that several processes may add to. What this process spends is exact.
+ * What others spend is seen with the next read: a total in use is read every 2.5 seconds in the background, and one that is
+ * older than 5 seconds before it is used. So processes over one store pass a limit together by no more than they spend
+ * within 5 seconds and the time to the commit of their records.
+ */
+export function createMemoryAdmission({
+  totals,
+  clock,
+  failed,
+  countersLimit = COUNTERS_LIMIT,
+  leaseMs = LEASE_MS,
+  staleMs = STALE_MS,
+  aheadMs = AHEAD_MS,
+}: MemoryAdmissionOptions): MemoryAdmission {
+  const nowMs = (): number => clock.monotonicMs();
+  /** Least recently used first. */
+  const counters = new Map<string, UseCounter>();
+  const reader: TotalsReader = createTotalsReader({ totals, nowMs, failed });
+  const leases: Leases = { open: new Set(), expired: 0, leaseMs, nowMs, totals };
+
+  function counterOf(name: string): UseCounter {
+    const known = counters.get(name);
+    if (known !== undefined) return known;
+    const fresh = new UseCounter(name);
+    counters.set(name, fresh);
+    if (counters.size > countersLimit) evictOne();
+    return fresh;
+  }
+
+  function evictOne(): void {
+    let tries = 0;
+    for (const [name, counter] of counters) {
+      if (tries === EVICTION_TRIES) return;
+      tries += 1;
+      counters.delete(name);
+      if (!counter.isBusy(totals.storedThrough())) return;
+      counters.set(name, counter);
+    }
+  }
+
+  /** Starts the reads that are due. Gives those that have to be waited for; null when there are none. */
+  function dueReads(found: readonly UseCounter[], now: number): Promise<unknown> | null {
+    let waits: Promise<void>[] | null = null;
+    for (const counter of found) {
+      const age = now - counter.readMs;
+      if (age < aheadMs || (counter.wasRead && now < counter.retryMs)) continue;
+      if (counter.wasRead && age < staleMs) reader.readAhead(counter);
+      else (waits ??= []).push(reader.readNow(counter));
+    }
+    return waits === null ? null : Promise.all(waits);
+  }
+
+  function decide<Result>(
+    charges: readonly Charge[],
+    admit: (found: readonly UseCounter[]) => Result,
+  ): Result | Refusal | Promise<Result | Refusal> {
+    const now = nowMs();
+    expire(leases, now);
+    const found = charges.map(({ counter }) => counterOf(counter));
+    const settle = (): Result | Refusal => refusalOf(charges, found) ?? admit(found);
+    const waits = dueReads(found, now);
+    return waits === null ? settle() : waits.then(settle);
+  }
+
+  return {
+    reserve: (charges) =>
+      decide(charges, (found) => {
+        for (const counter of found) {
+          counters.delete(counter.name);
+          counters.set(counter.name, counter);
+        }
+        return new MemoryReservation(charges, found, leases);
+      }),
+    check: (charges) => decide(charges, () => null),
+    count: (name, amount) => counters.get(name)?.add(amount, totals),
+    usedOf(name) {
+      const counter = counters.get(name);
+      return counter?.wasRead === true ? counter.used : null;
+    },
+    counts() {
+      expire(leases, nowMs());
+      return { open: leases.open.size, expired: leases.expired };
+    },
+  };
+}
+
+function refusalOf(charges: readonly Charge[], found: readonly UseCounter[]): Refusal | null {
+  for (const [at, charge] of charges.entries()) {
+    const counter = found[at];
+    if (counter !== undefined && isRefused(charge, counter))
+      return { kind: 'refused', charge, used: counter.used, reserved: counter.reserved };
+  }
+  return null;
+}
+
+/** The reservations of calls under way, oldest lease first. */
+interface Leases {
+  readonly open: Set<MemoryReservation>;
+  expired: number;
+  readonly leaseMs: number;
+  readonly nowMs: () => number;
+  readonly totals: StoredTotals;
+}
+
+function expire(leases: Leases, now: number): void {
+  for (const reservation of leases.open) {
+    if (reservation.expiresMs > now) return;
+    leases.expired += 1;
+    reservation.expire();
+  }
+}
+
+class MemoryReservation implements Reservation {
+  readonly kind = 'reserved';
+  expiresMs: number;
+  readonly #counters: readonly UseCounter[];
+  readonly #leases: Leases;
+  /** What is reserved now, one amount for each counter. */
+  #reserved: bigint[];
+  /** What `progress` has counted. */
+  #progress: bigint[];
+  #open = true;
+
+  constructor(charges: readonly Charge[], counters: readonly UseCounter[], leases: Leases) {
+    this.#counters = counters;
+    this.#leases = leases;
+    this.expiresMs = leases.nowMs() + leases.leaseMs;
+    this.#progress = counters.map(() => 0n);
+    this.#reserved = charges.map(({ amount }) => amount);
+    for (const [at, counter] of counters.entries()) counter.hold(this.#reserved[at] ?? 0n);
+    leases.open.add(this);
+  }
+
+  commit(actual: readonly bigint[]): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#giveBack();
+    for (const [at, counter] of this.#counters.entries()) counter.add(actual[at] ?? 0n, this.#leases.totals);
+  }
+
+  release(): void {
+    this.commit([]);
+  }
+
+  progress(used: readonly bigint[]): void {
+    if (!this.#open) return;
+    const { open, leaseMs, nowMs } = this.#leases;
+    if (!open.delete(this)) for (const counter of this.#counters) counter.holds += 1;
+    open.add(this);
+    this.expiresMs = nowMs() + leaseMs;
+    for (const [at, counter] of this.#counters.entries()) {
+      const part = used[at] ?? 0n;
+      counter.progress += part;
+      this.#progress[at] = (this.#progress[at] ?? 0n) + part;
+    }
+  }
+
+  /** Gives the reserved amounts back. What was used stays counted until the next read of the stored totals. */
+  expire(): void {
+    const progress = this.#progress;
+    this.#giveBack();
+    for (const [at, counter] of this.#counters.entries()) counter.add(progress[at] ?? 0n, this.#leases.totals);
+  }
+
+  #giveBack(): void {
+    if (!this.#leases.open.delete(this)) return;
+    for (const [at, counter] of this.#counters.entries())
+      counter.letGo({ reserved: this.#reserved[at] ?? 0n, progress: this.#progress[at] ?? 0n });
+    this.#reserved = this.#counters.map(() => 0n);
+    this.#progress = this.#counters.map(() => 0n);
+  }
+}

@@ -1,0 +1,118 @@
+import type { StoredTotals } from '../../domain/admission/stored-totals.ts';
+import type { UseCounter } from './use-counter.ts';
+
+/** Counters of one read. */
+const READ_COUNTERS = 500;
+/** How long background reads gather, so that one statement serves many counters. */
+const GATHER_MS = 50;
+/** After a failed read, totals in memory are used this long before another is tried. */
+const RETRY_MS = 1_000;
+/** How long a call waits for a total that is in memory and old; it goes on with the old one then. */
+const CALLER_WAIT_MS = 250;
+/**
+ * How long a read waits for the commit under way. A first read is not kept from its caller for long, and has no costs of
+ * this process to count twice. Others wait longer than any commit should take.
+ */
+const FIRST_COMMIT_WAIT_MS = 250;
+const COMMIT_WAIT_MS = 5_000;
+
+/** Reads stored totals, many in one statement. */
+export interface TotalsReader {
+  /** Schedules a read in the background, unless one is under way. */
+  readAhead(counter: UseCounter): void;
+  /**
+   * Reads now. For a counter that was read before, it waits no longer than a quarter of a second, and does not reject: the
+   * total in memory is used. For a counter that was never read, it rejects when the read fails.
+   */
+  readNow(counter: UseCounter): Promise<void>;
+}
+
+interface Batch {
+  readonly counters: UseCounter[];
+  readonly done: Promise<void>;
+}
+
+export function createTotalsReader({
+  totals,
+  nowMs,
+  failed,
+}: {
+  readonly totals: StoredTotals;
+  readonly nowMs: () => number;
+  readonly failed: (error: unknown) => void;
+}): TotalsReader {
+  const ahead = new Set<UseCounter>();
+  /** Reads that begin at the end of this turn of the microtask queue: of counters never read, and of others. */
+  const gathering: { first: Batch | null; again: Batch | null } = { first: null, again: null };
+
+  async function read(counters: readonly UseCounter[], commitWaitMs: number): Promise<void> {
+    // What others store after the read began may be missing in it: its age counts from here.
+    const readMs = nowMs();
+    try {
+      const { totals: found, through } = await totals.read(
+        counters.map(({ name }) => name),
+        commitWaitMs,
+      );
+      for (const counter of counters) counter.take(found.get(counter.name) ?? 0n, through, readMs);
+    } catch (error) {
+      const retryMs = nowMs() + RETRY_MS;
+      for (const counter of counters) counter.retryMs = retryMs;
+      throw error;
+    } finally {
+      for (const counter of counters) counter.reading = null;
+    }
+  }
+
+  function join(counter: UseCounter): Promise<void> {
+    const kind = counter.wasRead ? 'again' : 'first';
+    let batch = gathering[kind];
+    if (batch === null || batch.counters.length >= READ_COUNTERS) {
+      batch = begin(kind);
+      gathering[kind] = batch;
+    }
+    batch.counters.push(counter);
+    counter.reading = batch.done;
+    return batch.done;
+  }
+
+  function begin(kind: 'first' | 'again'): Batch {
+    const counters: UseCounter[] = [];
+    const done = Promise.resolve().then(() => {
+      if (gathering[kind]?.counters === counters) gathering[kind] = null;
+      return read(counters, kind === 'first' ? FIRST_COMMIT_WAIT_MS : COMMIT_WAIT_MS);
+    });
+    // Once for each read, however many wait for it. The caller of a first read is told by its rejection.
+    if (kind === 'again') done.catch(failed);
+    return { counters, done };
+  }
+
+  function readAll(): void {
+    const due = [...ahead];
+    ahead.clear();
+    for (const counter of due) if (counter.reading === null) void join(counter);
+  }
+
+  return {
+    readAhead(counter) {
+      if (counter.reading !== null || ahead.has(counter)) return;
+      if (ahead.size === 0) setTimeout(readAll, GATHER_MS).unref();
+      ahead.add(counter);
+    },
+    async readNow(counter) {
+      const known = counter.wasRead;
+      const reading = counter.reading ?? join(counter);
+      if (!known) return reading;
+      await atMost(reading, CALLER_WAIT_MS);
+      // The next calls do not wait for the same slow read.
+      if (counter.reading !== null) counter.retryMs = nowMs() + RETRY_MS;
+    },
+  };
+}
+
+/** Resolves when the work has settled, or the time is over. */
+async function atMost(work: Promise<void>, ms: number): Promise<void> {
+  const late = Promise.withResolvers<void>();
+  const alarm = setTimeout(late.resolve, ms);
+  await Promise.race([work.catch(() => {}), late.promise]);
+  clearTimeout(alarm);
+}

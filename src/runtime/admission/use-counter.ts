@@ -1,0 +1,99 @@
+import type { StoredTotals } from '../../domain/admission/stored-totals.ts';
+
+/** Use of this process whose record may not be in the stored total yet. */
+interface Unstored {
+  readonly position: number;
+  readonly amount: bigint;
+}
+
+/** Uses that are replaced by their sum at once, at least, when they are stored. */
+const FOLD_AT = 32;
+
+/**
+ * One counter: the stored total as it was read, and what this process has counted beyond it. A use is counted with the
+ * position of its record. A read replaces the stored total, and drops exactly the uses whose records it includes.
+ */
+export class UseCounter {
+  readonly name: string;
+  /** Expected amounts of calls under way. */
+  reserved = 0n;
+  /** Uses that calls under way have already made; their records come when they end. */
+  progress = 0n;
+  /** Reservations that are open. */
+  holds = 0;
+  /** When the stored total was read; never when negative infinity. */
+  readMs = -Infinity;
+  /** After a failed read: no other before this time, unless the total was never read. */
+  retryMs = -Infinity;
+  /** The read under way or scheduled; null when there is none. */
+  reading: Promise<void> | null = null;
+  /** The stored total, and uses that were stored after it was read. */
+  #base = 0n;
+  /** Sum of `#unstored`. */
+  #pending = 0n;
+  /** Oldest first. */
+  #unstored: Unstored[] = [];
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  get wasRead(): boolean {
+    return this.readMs !== -Infinity;
+  }
+
+  get used(): bigint {
+    return this.#base + this.#pending + this.progress;
+  }
+
+  hold(amount: bigint): void {
+    this.holds += 1;
+    this.reserved += amount;
+  }
+
+  letGo({ reserved, progress }: { readonly reserved: bigint; readonly progress: bigint }): void {
+    this.holds -= 1;
+    this.reserved -= reserved;
+    this.progress -= progress;
+  }
+
+  /** Counts a use whose record is the latest. */
+  add(amount: bigint, totals: StoredTotals): void {
+    if (amount === 0n) return;
+    // Uses that are stored are in every later total: their sum is enough. A read under way may be older than they are.
+    const late = this.#unstored[FOLD_AT - 1];
+    if (late !== undefined && this.reading === null) {
+      const storedThrough = totals.storedThrough();
+      if (late.position <= storedThrough) this.#base += this.#dropThrough(storedThrough);
+    }
+    this.#pending += amount;
+    this.#unstored.push({ position: totals.position(), amount });
+  }
+
+  /** Takes a total in that includes every record of this process up to `through`. */
+  take(total: bigint, through: number, readMs: number): void {
+    this.#dropThrough(through);
+    this.#base = total;
+    this.readMs = readMs;
+  }
+
+  /** Whether an eviction would lose something: a call under way, a read under way, or a use that is not stored yet. */
+  isBusy(storedThrough: number): boolean {
+    const last = this.#unstored.at(-1);
+    return this.holds > 0 || this.reading !== null || (last !== undefined && last.position > storedThrough);
+  }
+
+  /** Drops the uses whose records are at most this far; gives their sum. */
+  #dropThrough(through: number): bigint {
+    let count = 0;
+    let sum = 0n;
+    for (const { position, amount } of this.#unstored) {
+      if (position > through) break;
+      count += 1;
+      sum += amount;
+    }
+    if (count > 0) this.#unstored.splice(0, count);
+    this.#pending -= sum;
+    return sum;
+  }
+}

@@ -1,0 +1,136 @@
+import { hash } from 'node:crypto';
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { gunzipSync } from 'node:zlib';
+import type { CatalogSnapshot } from '../../domain/catalog/catalog.ts';
+import { mapFault, modelsOf, type PricedModel } from '../../domain/catalog/price-map.ts';
+import { withoutHeld } from '../../domain/catalog/quarantine.ts';
+import { createSnapshot, entryOf } from './snapshot.ts';
+import { type CatalogState, type IsReleased, stateBuilder } from './state.ts';
+
+/** What is kept of a price map beside its models. */
+interface Head {
+  readonly sha256: string;
+  readonly takenAt: string;
+  readonly source: 'file' | 'upstream';
+  /** The source it came from, as a hash: an address may carry a password. */
+  readonly address: string;
+  /** What to ask the source by whether it has changed since. */
+  readonly mark: string | null;
+  /** What was held of it: which value was served instead, if any, and since when. */
+  readonly held: readonly HeadHold[];
+}
+
+interface HeadHold {
+  readonly entryId: string;
+  readonly field: string;
+  readonly served?: unknown;
+  readonly since: string;
+}
+
+/** A state that was served before a restart. */
+export interface LastGood {
+  readonly state: CatalogState;
+  readonly mark: string | null;
+}
+
+const addressOf = (url: string): string => hash('sha256', url, 'hex');
+
+/** The file is a checksum of what follows it, a line of JSON, and the gzipped models. */
+const CHECKSUM_LENGTH = 64;
+
+/**
+ * Keeps a state's price map, so that a restart without a network has it. Written beside and moved into place: a
+ * reader sees the old file or the new one, whole.
+ */
+export async function saveLastGood(
+  path: string,
+  { state, packed, url, mark }: LastGood & { readonly packed: Uint8Array; readonly url: string },
+): Promise<void> {
+  const { sha256, snapshot, held } = state;
+  const head = {
+    sha256,
+    takenAt: snapshot.takenAt.toISOString(),
+    source: snapshot.source,
+    address: addressOf(url),
+    mark,
+    held: [...held.values()].flatMap(({ holds }) =>
+      holds.map(({ entryId, field, served, since }) => ({ entryId, field, served, since: since.toISOString() })),
+    ),
+  };
+  const rest = Buffer.concat([Buffer.from(`\n${JSON.stringify(head)}\n`), packed]);
+  const beside = `${path}.part`;
+  await writeFile(beside, Buffer.concat([Buffer.from(hash('sha256', rest, 'hex')), rest]), {
+    mode: 0o600,
+    flush: true,
+  });
+  await rename(beside, path);
+}
+
+/** What was kept is damaged or not fit to serve. The message says why and is fit to show. */
+export class LastGoodUnfit extends Error {
+  constructor(reason: string) {
+    super(reason);
+    this.name = 'LastGoodUnfit';
+  }
+}
+
+/**
+ * The state kept in a file: null when there is none, when it is of another source, or when it is older than
+ * `notBefore`. Throws LastGoodUnfit.
+ */
+export async function loadLastGood(
+  path: string,
+  { url, notBefore, isReleased }: { readonly url: string; readonly notBefore: Date; readonly isReleased: IsReleased },
+): Promise<LastGood | null> {
+  const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw new LastGoodUnfit(`it cannot be read: ${error.code ?? 'unknown error'}`);
+  });
+  if (bytes === null) return null;
+  const rest = bytes.subarray(CHECKSUM_LENGTH);
+  if (bytes.toString('latin1', 0, CHECKSUM_LENGTH) !== hash('sha256', rest, 'hex'))
+    throw new LastGoodUnfit('its checksum does not match');
+  const endOfHead = rest.indexOf('\n', 1);
+  const head = JSON.parse(rest.toString('utf8', 1, endOfHead)) as Head;
+  if (head.address !== addressOf(url) || new Date(head.takenAt) < notBefore) return null;
+  const models = modelsOf(JSON.parse(gunzipSync(rest.subarray(endOfHead + 1)).toString('utf8')));
+  const fault = mapFault(models, 0);
+  if (models === null || fault !== null) throw new LastGoodUnfit(fault ?? 'it has no models');
+  return { state: restore(models, head, isReleased), mark: head.mark };
+}
+
+/** Judges the map as it was judged when it came: against what was served of it then. */
+function restore(models: readonly PricedModel[], head: Head, isReleased: IsReleased): CatalogState {
+  const takenAt = new Date(head.takenAt);
+  const byId = new Map(models);
+  const held = Map.groupBy(head.held, ({ entryId }) => entryId);
+  const entries = [...held].flatMap(([id, holds]) => {
+    const raw = byId.get(id);
+    return raw === undefined
+      ? []
+      : [
+          entryOf([
+            id,
+            withoutHeld(
+              raw,
+              holds.map((one) => ({ served: undefined, ...one })),
+            ),
+          ]),
+        ];
+  });
+  const before: CatalogSnapshot = createSnapshot({ id: '', takenAt, source: head.source, entries });
+  const since = new Map(head.held.map((one) => [`${one.field} ${one.entryId}`, new Date(one.since)]));
+  const builder = stateBuilder({ snapshot: before, sha256: '', held: new Map() }, isReleased, takenAt);
+  for (const model of models) builder.add(model);
+  const state = builder.build({ takenAt, source: head.source, sha256: head.sha256 });
+  return { ...state, held: withTimes(state.held, since) };
+}
+
+function withTimes(held: CatalogState['held'], since: ReadonlyMap<string, Date>): CatalogState['held'] {
+  return new Map(
+    [...held].map(([id, { raw, holds }]) => {
+      const timed = holds.map((one) => ({ ...one, since: since.get(`${one.field} ${id}`) ?? one.since }));
+      return [id, { raw, holds: timed }];
+    }),
+  );
+}

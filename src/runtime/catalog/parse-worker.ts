@@ -1,0 +1,57 @@
+// Runs in a thread of its own: reading a whole price map takes longer than requests in flight may be held up.
+import { createHash } from 'node:crypto';
+import { constants, setPriority } from 'node:os';
+import { parentPort, workerData } from 'node:worker_threads';
+import { gzipSync } from 'node:zlib';
+import { mapFault, modelsOf, type PricedModel } from '../../domain/catalog/price-map.ts';
+
+/** What the thread is given. */
+export interface ParseTask {
+  readonly bytes: Uint8Array;
+  /** Models in the catalog now. */
+  readonly currentCount: number;
+  /** Whether the map is wanted compressed as well, to be kept. */
+  readonly packed: boolean;
+}
+
+/** What the thread gives back: the models as JSON lists of `[id, row]`, each short enough to be read at once. */
+export type ParseOutcome = ParsedLists | { readonly fault: string };
+
+interface ParsedLists {
+  /** Of the map's models as compact JSON, in hex. */
+  readonly sha256: string;
+  readonly lists: readonly string[];
+  /** That JSON, gzipped; null when it was not wanted. */
+  readonly packed: Uint8Array | null;
+}
+
+/** Models in one list: read in well under a millisecond. */
+const LIST_LENGTH = 100;
+
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    return undefined;
+  }
+}
+
+function read({ bytes, currentCount, packed }: ParseTask): ParseOutcome {
+  const map = parseJson(bytes);
+  if (map === undefined) return { fault: 'the price map is no JSON; it may have been cut short' };
+  const models = modelsOf(map);
+  const fault = mapFault(models, currentCount);
+  if (models === null || fault !== null) return { fault: fault ?? 'the price map is no JSON object' };
+  const json = JSON.stringify(Object.fromEntries(models));
+  const sha256 = createHash('sha256').update(json).digest('hex');
+  const lists: string[] = [];
+  for (let at = 0; at < models.length; at += LIST_LENGTH)
+    lists.push(JSON.stringify(models.slice(at, at + LIST_LENGTH) satisfies PricedModel[]));
+  return { sha256, lists, packed: packed ? new Uint8Array(gzipSync(json)) : null };
+}
+
+// Where a priority is a thread's own, requests come first: a process may have no more than one core.
+if (process.platform === 'linux') setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL);
+
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread's port, not a window's
+parentPort?.postMessage(read(workerData as ParseTask));

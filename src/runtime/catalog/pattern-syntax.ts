@@ -1,0 +1,237 @@
+import { literal, noteUnsupported, type PatternReader, PythonFault, readEscape, readSet } from './pattern-parts.ts';
+
+/** The largest repetition count Python reads. */
+const MOST_REPEATS = 4_294_967_295n;
+
+/** What an operator of repetition finds before it. */
+type Before = 'nothing' | 'something' | 'repetition';
+
+/**
+ * A pattern in the syntax of Python's `re`, written for the engine: groups that capture nothing, characters
+ * spelled out. `fault` says what Python would, or what the engine cannot do.
+ */
+export function translatePattern(source: string): { readonly code: string } | { readonly fault: string } {
+  const reader: PatternReader = {
+    chars: Array.from(source),
+    at: 0,
+    groups: 0,
+    closed: new Set(),
+    names: new Map(),
+    begun: false,
+    globalFlags: '',
+    unsupported: null,
+  };
+  try {
+    const code = readAlternatives(reader);
+    if (reader.at < reader.chars.length) throw new PythonFault('unbalanced parenthesis', reader.at);
+    if (reader.unsupported !== null) return { fault: reader.unsupported };
+    return { code: reader.globalFlags === '' ? code : `(?${reader.globalFlags})${code}` };
+  } catch (error) {
+    if (error instanceof PythonFault) return { fault: error.message };
+    throw error;
+  }
+}
+
+/** Reads up to the end or to a closing parenthesis, which is left standing. */
+function readAlternatives(reader: PatternReader): string {
+  let code = '';
+  let before: Before = 'nothing';
+  for (;;) {
+    const char = reader.chars[reader.at];
+    if (char === undefined || char === ')') return code;
+    if (char !== '(') reader.begun = true;
+    const repetition = '*+?{'.includes(char) ? readRepetition(reader, before) : null;
+    if (repetition !== null) {
+      code += repetition;
+      before = 'repetition';
+      continue;
+    }
+    if (char === '\\') {
+      const part = readEscape(reader, false);
+      code += part.kind === 'char' ? literal(part.char) : part.code;
+      before = part.kind === 'place' ? 'nothing' : 'something';
+      continue;
+    }
+    reader.at += 1;
+    if (char === '(') {
+      const group = readGroup(reader);
+      code += group ?? '';
+      if (group !== null) before = 'something';
+    } else if (char === '[') {
+      code += readSet(reader);
+      before = 'something';
+    } else if ('|^$'.includes(char)) {
+      code += char;
+      before = 'nothing';
+    } else {
+      code += char === '.' ? char : literal(char);
+      before = 'something';
+    }
+  }
+}
+
+/** Reads an operator of repetition; null when a brace stands for itself. */
+function readRepetition(reader: PatternReader, before: Before): string | null {
+  const start = reader.at;
+  const char = reader.chars[start] ?? '';
+  let code = char;
+  let end = start + 1;
+  if (char === '{') {
+    const match = /^\{(\d*)(?:(,)(\d*))?\}/.exec(reader.chars.slice(start).join(''));
+    if (!match || match[0] === '{}') return null;
+    const [written, low = '', comma, high = ''] = match;
+    if ([low, high].some((digits) => BigInt(digits) >= MOST_REPEATS))
+      throw new PythonFault('the repetition number is too large');
+    if (high !== '' && BigInt(high) < BigInt(low))
+      throw new PythonFault('min repeat greater than max repeat', start + 1);
+    code = comma === undefined ? `{${low}}` : `{${low || '0'},${high}}`;
+    end = start + written.length;
+  }
+  if (before === 'nothing') throw new PythonFault('nothing to repeat', start);
+  if (before === 'repetition') throw new PythonFault('multiple repeat', start);
+  reader.at = end;
+  const suffix = reader.chars[end];
+  if (suffix === '+') noteUnsupported(reader, 'possessive quantifier', start);
+  if (suffix !== '+' && suffix !== '?') return code;
+  reader.at += 1;
+  return `${code}?`;
+}
+
+/** Reads a group after its opening parenthesis; null for what leaves no trace: comments and global flags. */
+function readGroup(reader: PatternReader): string | null {
+  const start = reader.at - 1;
+  const opening = reader.chars[reader.at] === '?' ? readExtension(reader, start) : capture(reader, null, start);
+  if (opening === null) return null;
+  reader.begun = true;
+  const content = readAlternatives(reader);
+  if (reader.chars[reader.at] !== ')') throw new PythonFault('missing ), unterminated subpattern', start);
+  reader.at += 1;
+  if (opening.number !== null) reader.closed.add(opening.number);
+  return `(?${opening.flags}:${content})`;
+}
+
+interface Opening {
+  readonly number: number | null;
+  readonly flags: string;
+}
+
+function capture(reader: PatternReader, name: string | null, start: number): Opening {
+  reader.groups += 1;
+  const number = reader.groups;
+  if (name === null) return { number, flags: '' };
+  const other = reader.names.get(name);
+  if (other !== undefined) {
+    const text = `redefinition of group name '${name}' as group ${number}; was group ${other}`;
+    throw new PythonFault(text, start + 4);
+  }
+  reader.names.set(name, number);
+  return { number, flags: '' };
+}
+
+const PLAIN: Opening = { number: null, flags: '' };
+
+/** Reads what `(?` opens; `reader` stands at the question mark. */
+function readExtension(reader: PatternReader, start: number): Opening | null {
+  reader.at += 1;
+  const char = take(reader);
+  if (char === 'P') return readNamed(reader, start);
+  if (char === ':') return PLAIN;
+  if (char === '#') return skipComment(reader, start);
+  if (char === '=' || char === '!') return unsupported(reader, 'look-around', start);
+  if (char === '>') return unsupported(reader, 'atomic group', start);
+  if (char === '<') {
+    const next = take(reader);
+    if (next !== '=' && next !== '!') throw new PythonFault(`unknown extension ?<${next}`, start + 1);
+    return unsupported(reader, 'look-around', start);
+  }
+  if (char === '(') {
+    readUntil(reader, ')', 'group name');
+    return unsupported(reader, 'condition', start);
+  }
+  if (char === '-' || 'aiLmsux'.includes(char)) return readFlags(reader, char, start);
+  throw new PythonFault(`unknown extension ?${char}`, start + 1);
+}
+
+function take(reader: PatternReader): string {
+  const char = reader.chars[reader.at];
+  if (char === undefined) throw new PythonFault('unexpected end of pattern', reader.chars.length);
+  reader.at += 1;
+  // Python reads a backslash and what follows as one.
+  return char === '\\' ? char + (reader.chars[reader.at] ?? '') : char;
+}
+
+function unsupported(reader: PatternReader, what: string, start: number): Opening {
+  noteUnsupported(reader, what, start);
+  return PLAIN;
+}
+
+function skipComment(reader: PatternReader, start: number): null {
+  const end = reader.chars.indexOf(')', reader.at);
+  if (end === -1) throw new PythonFault('missing ), unterminated comment', start);
+  reader.at = end + 1;
+  return null;
+}
+
+/** Reads a name up to its end mark, which is passed. */
+function readUntil(reader: PatternReader, mark: string, what: string): string {
+  const start = reader.at;
+  const end = reader.chars.indexOf(mark, start);
+  const name = reader.chars.slice(start, end === -1 ? undefined : end).join('');
+  if (name === '') throw new PythonFault(`missing ${what}`, start);
+  if (end === -1) throw new PythonFault(`missing ${mark}, unterminated name`, start);
+  reader.at = end + 1;
+  return name;
+}
+
+/** Reads `(?P<name>` or `(?P=name)`. */
+function readNamed(reader: PatternReader, start: number): Opening | null {
+  const char = take(reader);
+  if (char !== '<' && char !== '=') throw new PythonFault(`unknown extension ?P${char}`, start + 1);
+  const name = readUntil(reader, char === '<' ? '>' : ')', 'group name');
+  if (!/^[\p{L}_][\p{L}\p{N}_]*$/u.test(name))
+    throw new PythonFault(`bad character in group name '${name}'`, start + 4);
+  if (char === '<') return capture(reader, name, start);
+  const number = reader.names.get(name);
+  if (number === undefined) throw new PythonFault(`unknown group name '${name}'`, start + 4);
+  if (!reader.closed.has(number)) throw new PythonFault('cannot refer to an open group', start + 4);
+  noteUnsupported(reader, 'back reference', start);
+  return null;
+}
+
+/** Reads flags: of the whole pattern, where they end with a parenthesis, or of a group. */
+function readFlags(reader: PatternReader, first: string, start: number): Opening | null {
+  const on = first === '-' ? '' : first + readLetters(reader);
+  const turnsOff = first === '-' || reader.chars[reader.at] === '-';
+  if (turnsOff && first !== '-') reader.at += 1;
+  const off = turnsOff ? readLetters(reader) : '';
+  const end = reader.chars[reader.at];
+  if (end === undefined || (end !== ':' && (end !== ')' || turnsOff))) throw flagFault(reader, turnsOff, off);
+  reader.at += 1;
+  if (on.includes('L'))
+    throw new PythonFault("bad inline flags: cannot use 'L' flag with a str pattern", reader.at - 1);
+  if (/[auL]/.test(off))
+    throw new PythonFault("bad inline flags: cannot turn off flags 'a', 'u' and 'L'", reader.at - 1);
+  if (Array.from(on).some((flag) => off.includes(flag)))
+    throw new PythonFault('bad inline flags: flag turned on and off', reader.at - 1);
+  if (on.includes('x')) noteUnsupported(reader, 'verbose pattern', start);
+  const known = (flags: string): string => [...new Set(flags)].filter((flag) => 'ims'.includes(flag)).join('');
+  const turnedOff = known(off);
+  const flags = known(on) + (turnedOff === '' ? '' : `-${turnedOff}`);
+  if (end === ':') return { number: null, flags };
+  if (reader.begun) throw new PythonFault('global flags not at the start of the expression', start);
+  reader.globalFlags += known(on);
+  return null;
+}
+
+function readLetters(reader: PatternReader): string {
+  let letters = '';
+  while ('aiLmsux'.includes(reader.chars[reader.at] ?? '-')) letters += reader.chars[reader.at++];
+  return letters;
+}
+
+function flagFault(reader: PatternReader, turnsOff: boolean, off: string): PythonFault {
+  const char = reader.chars[reader.at];
+  if (char !== undefined && /^\p{L}$/u.test(char)) return new PythonFault('unknown flag', reader.at);
+  if (turnsOff && off === '') return new PythonFault('missing flag', reader.at);
+  return new PythonFault(turnsOff ? 'missing :' : 'missing -, : or )', reader.at);
+}

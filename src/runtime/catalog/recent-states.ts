@@ -1,0 +1,50 @@
+import type { CatalogSnapshot } from '../../domain/catalog/catalog.ts';
+import type { Clock } from '../../domain/clock.ts';
+
+/** How long a state is kept after it was replaced: enough to page through all of it. */
+const KEPT_MS = 10 * 60_000;
+/** Most states kept, and most entries that only they hold: a bound on memory where every swap replaces much. */
+const MOST_STATES = 16;
+const MOST_ENTRIES = 8_000;
+
+interface Kept {
+  readonly snapshot: CatalogSnapshot;
+  readonly untilMs: number;
+  /** Entries the next state does not share. */
+  readonly entries: number;
+}
+
+/** States that were served a short while ago, for readers who page through one of them. */
+export interface KeptStates {
+  /** Keeps a state that was just replaced. */
+  keep(snapshot: CatalogSnapshot, next: CatalogSnapshot): void;
+  find(id: string): CatalogSnapshot | null;
+}
+
+/** The last replaced state is kept whatever it weighs; of the others the oldest go first. */
+export function createKeptStates(clock: Clock): KeptStates {
+  let kept: readonly Kept[] = [];
+
+  function prune(): void {
+    const now = clock.monotonicMs();
+    let entries = 0;
+    kept = kept.filter(({ untilMs, entries: own }, at) => {
+      entries += own;
+      return untilMs > now && at < MOST_STATES && (at === 0 || entries <= MOST_ENTRIES);
+    });
+  }
+
+  return {
+    keep(snapshot, next) {
+      const entries = snapshot.entries.filter((entry) => next.find(entry.id) !== entry).length;
+      const untilMs = clock.monotonicMs() + KEPT_MS;
+      const others = kept.filter((one) => one.snapshot.id !== snapshot.id && one.snapshot.id !== next.id);
+      kept = [{ snapshot, untilMs, entries }, ...others];
+      prune();
+    },
+    find(id) {
+      prune();
+      return kept.find(({ snapshot }) => snapshot.id === id)?.snapshot ?? null;
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import type { Release, ReleaseStore } from '../../domain/catalog/releases.ts';
+import { sameValue } from '../../domain/catalog/same-value.ts';
+import type { IsReleased } from './state.ts';
+
+/** What admins have released, as this process knows it. */
+export interface KnownReleases {
+  readonly isReleased: IsReleased;
+  /** Reads them anew: another process may have been told. */
+  learn(): Promise<void>;
+  add(release: Release): Promise<void>;
+  /** Forgets those whose field has another value by now. */
+  forgetOvertaken(valueNow: (entryId: string, field: string) => unknown): Promise<void>;
+}
+
+const keyOf = (entryId: string, field: string): string => `${field} ${entryId}`;
+
+/** Keeps nothing: for a catalog without a store. */
+const NO_STORE: ReleaseStore = { all: async () => [], put: async () => {}, remove: async () => {} };
+
+/** Knows the releases of a store, by heart between two readings. */
+export function createKnownReleases(store: ReleaseStore = NO_STORE): KnownReleases {
+  let known: ReadonlyMap<string, Release> = new Map();
+  const know = (releases: Iterable<Release>): void => {
+    known = new Map([...releases].map((release) => [keyOf(release.entryId, release.field), release]));
+  };
+  return {
+    isReleased(entryId, field, value) {
+      const release = known.get(keyOf(entryId, field));
+      return release !== undefined && sameValue(release.value, value);
+    },
+    async learn() {
+      know(await store.all());
+    },
+    async add(release) {
+      await store.put(release);
+      know([...known.values(), release]);
+    },
+    async forgetOvertaken(valueNow) {
+      const [kept, overtaken] = [[] as Release[], [] as Release[]];
+      for (const release of known.values())
+        (sameValue(valueNow(release.entryId, release.field), release.value) ? kept : overtaken).push(release);
+      if (overtaken.length === 0) return;
+      await store.remove(overtaken);
+      know(kept);
+    },
+  };
+}

@@ -1,0 +1,172 @@
+import { readFile } from 'node:fs/promises';
+import type * as Library from '@aws-sdk/credential-providers';
+import type { AwsAccount, AwsAccounts, AwsCredentials } from '../../domain/chat/aws-accounts.ts';
+import { CloudRefused } from '../../domain/chat/cloud-tokens.ts';
+import { Secret } from '../../domain/secret.ts';
+import { createLease, type Lent } from './expiring-credential.ts';
+
+/** Longest wait for one answer of whoever lends credentials, and for all that it takes to get them. */
+const ANSWER_MS = 5_000;
+const TOGETHER_MS = 10_000;
+/** How long what names no end is held: files with short-lived keys in them are written anew by their owners' tools. */
+const UNTOLD_MS = 900_000;
+/** What a role's records call us where the configuration has no name for it. */
+const SESSION_NAME = 'lensgate';
+
+type Found = Awaited<ReturnType<ReturnType<typeof Library.fromEnv>>>;
+
+/**
+ * Credentials for AWS from wherever AWS's own tools find them: a profile, a role, a token of another party, the container,
+ * the machine. Who finds them is AWS's library, loaded when the first deployment needs it.
+ */
+export function createAwsAccounts({ env = process.env, now = Date.now, refused }: Tools = {}): AwsAccounts {
+  const accounts = new Map<string, () => Promise<AwsCredentials>>();
+
+  async function borrow(account: AwsAccount): Promise<Lent<AwsCredentials>> {
+    try {
+      const found = await within(TOGETHER_MS, findCredentials(account, env));
+      return {
+        value: {
+          accessKeyId: found.accessKeyId,
+          secretAccessKey: new Secret(found.secretAccessKey),
+          sessionToken: found.sessionToken ? new Secret(found.sessionToken) : null,
+        },
+        until: found.expiration?.getTime() ?? now() + UNTOLD_MS,
+      };
+    } catch (error) {
+      refused?.({ profile: account.profile, role: account.role?.arn ?? null, reason: reasonIn(error, account) });
+      if (error instanceof CloudRefused) throw error;
+      throw new CloudRefused('AWS gave no credentials for this deployment.', { cause: error });
+    }
+  }
+
+  return {
+    async for(account) {
+      const name = nameOf(account);
+      let lease = accounts.get(name);
+      if (lease === undefined) {
+        lease = createLease(() => borrow(account), now);
+        accounts.set(name, lease);
+      }
+      return await lease();
+    },
+  };
+}
+
+/** What an owner has to know of credentials that do not hold; callers are not told. */
+interface Refused {
+  readonly profile: string | null;
+  readonly role: string | null;
+  readonly reason: string;
+}
+
+interface Tools {
+  readonly env?: NodeJS.ProcessEnv;
+  readonly now?: () => number;
+  readonly refused?: (about: Refused) => void;
+}
+
+/** Further on AWS may quote the request that it refuses, with the credentials in it. */
+const REASON_CHARACTERS = 200;
+
+function reasonIn(error: unknown, { keys, webIdentityToken }: AwsAccount): string {
+  const said = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  const [line = ''] = said.split('\n', 1);
+  return [keys?.secretAccessKey, keys?.sessionToken, webIdentityToken]
+    .flatMap((secret) => secret?.reveal() || [])
+    .reduce((left, secret) => left.replaceAll(secret, '<secret>'), line)
+    .slice(0, REASON_CHARACTERS);
+}
+
+/** The same for deployments that say the same. */
+const nameOf = ({ keys, profile, role, webIdentityToken, region, stsEndpoint }: AwsAccount): string =>
+  JSON.stringify([
+    keys?.accessKeyId,
+    keys?.secretAccessKey.reveal(),
+    keys?.sessionToken?.reveal(),
+    profile,
+    role,
+    webIdentityToken?.reveal(),
+    region,
+    stsEndpoint,
+  ]);
+
+async function findCredentials(account: AwsAccount, env: NodeJS.ProcessEnv): Promise<Found> {
+  const { role, webIdentityToken, region, stsEndpoint } = account;
+  const library = await import('@aws-sdk/credential-providers');
+  const clientConfig = { region, requestHandler: { connectionTimeout: ANSWER_MS, requestTimeout: ANSWER_MS } };
+  const stsConfig = { ...clientConfig, ...(stsEndpoint === null ? {} : { endpoint: stsEndpoint }) };
+  const own = ownOf(account, { library, clientConfig, env });
+  if (webIdentityToken !== null) {
+    if (role === null) throw new CloudRefused('aws_web_identity_token says nothing without aws_role_name.');
+    return await library.fromWebToken({
+      roleArn: role.arn,
+      roleSessionName: role.sessionName ?? SESSION_NAME,
+      webIdentityToken: await tokenIn(webIdentityToken.reveal(), env),
+      clientConfig: stsConfig,
+    })();
+  }
+  // Whom a pod's own token makes this role already would need a right to take on himself.
+  if (role === null || isAlready(role.arn, account, env)) return await own();
+  return await library.fromTemporaryCredentials({
+    masterCredentials: own,
+    params: {
+      RoleArn: role.arn,
+      RoleSessionName: role.sessionName ?? SESSION_NAME,
+      ...(role.externalId === null ? {} : { ExternalId: role.externalId }),
+    },
+    clientConfig: stsConfig,
+  })();
+}
+
+/** By what credentials are found. */
+interface Finder {
+  readonly library: typeof Library;
+  readonly clientConfig: {
+    readonly region: string;
+    readonly requestHandler: { readonly connectionTimeout: number; readonly requestTimeout: number };
+  };
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** Who the deployment is before it takes on a role. Files are read anew: credentials in them may be lent. */
+function ownOf({ keys, profile }: AwsAccount, { library, clientConfig, env }: Finder): () => Promise<Found> {
+  if (keys !== null) {
+    const sessionToken = keys.sessionToken?.reveal();
+    return async () => ({
+      accessKeyId: keys.accessKeyId,
+      secretAccessKey: keys.secretAccessKey.reveal(),
+      ...(sessionToken === undefined ? {} : { sessionToken }),
+    });
+  }
+  // Nobody else is asked: the machine must not sign where a profile is missing.
+  if (profile !== null) return library.fromIni({ profile, clientConfig, ignoreCache: true });
+  // Keys in the environment go before a profile named there, as with deployments that take on no role.
+  if (env['AWS_ACCESS_KEY_ID'] && env['AWS_SECRET_ACCESS_KEY']) return library.fromEnv();
+  return library.fromNodeProviderChain({ clientConfig, ignoreCache: true });
+}
+
+const isAlready = (arn: string, { keys, profile }: AwsAccount, env: NodeJS.ProcessEnv): boolean =>
+  keys === null && profile === null && env['AWS_ROLE_ARN'] === arn && Boolean(env['AWS_WEB_IDENTITY_TOKEN_FILE']);
+
+/** Read anew each time: whoever writes such tokens replaces them within the hour. */
+async function tokenIn(named: string, env: NodeJS.ProcessEnv): Promise<string> {
+  const [, kind = '', rest = ''] = /^oidc\/(file|env_path|env)\/(.+)$/.exec(named) ?? [];
+  if (kind === '' && named.startsWith('oidc/'))
+    throw new CloudRefused('aws_web_identity_token takes oidc/file/…, oidc/env/…, oidc/env_path/…, a path or a token.');
+  const meant = kind.startsWith('env') ? env[rest] : kind === 'file' ? rest : named;
+  if (!meant) throw new CloudRefused('The variable that aws_web_identity_token names is not set.');
+  const isPath = kind === 'file' || kind === 'env_path' || (kind === '' && meant.startsWith('/'));
+  return (isPath ? await readFile(meant, 'utf8') : meant).trim();
+}
+
+/** A lender who keeps silent must not keep calls. */
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new CloudRefused(`AWS gave no credentials within ${ms / 1000} seconds.`)), ms);
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,71 @@
+import type { LookupFunction } from 'node:net';
+import type { HttpMethod } from '../../domain/http.ts';
+import { misused } from './faults.ts';
+
+/** Whom to connect to. */
+export interface Peer {
+  readonly secure: boolean;
+  readonly hostname: string;
+  readonly port: number;
+  /** Resolves the host name; the system's resolver when absent. */
+  readonly lookup?: LookupFunction;
+}
+
+/** An address, taken apart. */
+export interface Address {
+  /** Scheme, host and port. */
+  readonly origin: string;
+  readonly peer: Peer;
+  /** Connect to the peer itself, never through a proxy: only then is its lookup in force. */
+  readonly direct?: boolean;
+  /** Path and query. */
+  readonly path: string;
+  /** Request line, and the headers that the connection needs. */
+  readonly head: string;
+}
+
+const PATH = /^\/[\x21-\x7e]*$/;
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+/** Headers about how a request is carried: only the client writes them. */
+const CARRIAGE = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-authorization',
+  'te',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** Takes an address apart. Throws HttpFailure. */
+export function readAddress(address: string, method: HttpMethod = 'POST'): Address {
+  const url = URL.parse(address);
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:'))
+    throw misused('its address is no http or https URL');
+  const path = url.pathname + url.search;
+  if (!PATH.test(path)) throw misused('its address holds characters no request can');
+  const secure = url.protocol === 'https:';
+  const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port);
+  const hostname = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  return {
+    origin: url.origin,
+    peer: { secure, hostname, port },
+    path,
+    head: `${method} ${path} HTTP/1.1\r\nhost: ${url.host}\r\nconnection: keep-alive\r\n`,
+  };
+}
+
+/** Headers as lines of a head. Throws HttpFailure for one that cannot be sent. */
+export function headLines(headers: Readonly<Record<string, string>>): string {
+  let lines = '';
+  for (const name in headers) {
+    const value = headers[name] ?? '';
+    if (!TOKEN.test(name) || !VALUE.test(value) || CARRIAGE.has(name.toLowerCase()))
+      throw misused(`the header ${JSON.stringify(name)} cannot be sent`);
+    lines += `${name}: ${value}\r\n`;
+  }
+  return lines;
+}

@@ -1,0 +1,193 @@
+import { AddressRefused, type HttpCallOptions, type HttpClient, type UpstreamConnections } from '../../domain/http.ts';
+import type { CallerAddresses } from '../network/caller-addresses.ts';
+import { type Address, headLines, readAddress } from './address.ts';
+import { Call, type Settle } from './call.ts';
+import { misused } from './faults.ts';
+import { type Destination, type Lane, Order, type Request } from './order.ts';
+import { Origin } from './origin.ts';
+import { FairSlots } from './fair-shares.ts';
+import { type TimeSource, Watch } from './deadline-watch.ts';
+import { dialSocket, type Dial } from './socket.ts';
+
+export const DEFAULT_CONNECTIONS = 256;
+const DEFAULTS = {
+  connections: DEFAULT_CONNECTIONS,
+  ownerFraction: 0.75,
+  silenceLimitMs: 300_000,
+  stallLimitMs: 120_000,
+} as const;
+/** Addresses whose request line is remembered. */
+const TARGETS_LIMIT = 1_000;
+/** Origins that are remembered when none of their connections is open. */
+const ORIGINS_LIMIT = 1_000;
+
+export interface HttpClientOptions {
+  /** Most connections to one origin; calls beyond it wait. */
+  readonly connections?: number;
+  /** What of the connections that others do not use one owner may use, above 0 and up to 1. */
+  readonly ownerFraction?: number;
+  /** Longest silence inside a body before the upstream counts as gone. */
+  readonly silenceLimitMs?: number;
+  /** Longest pause of an answer's reader before its call is ended. */
+  readonly stallLimitMs?: number;
+  readonly time?: TimeSource;
+  /** Judges addresses chosen by callers; none of them is called when absent. */
+  readonly callerAddresses?: CallerAddresses;
+}
+
+/** An HTTP client, and what its connections are doing. */
+export interface UpstreamClient extends HttpClient {
+  connections(): UpstreamConnections;
+}
+
+/** How requests are carried. */
+export interface Transport {
+  /** The way to one origin. Asked again for an origin whose connections have all been closed for a while. */
+  lane(address: Address): Lane;
+  /** Idle connections that no lane counts. */
+  idle(): number;
+  /** Closes what is left when every lane is closed. */
+  close(): Promise<void>;
+}
+
+interface Target {
+  readonly destination: Destination;
+  readonly address: Address;
+}
+
+/**
+ * Calls upstreams over kept-alive HTTP/1.1 connections of its own (ADR 0022): general clients cost more than the
+ * rest of a call.
+ */
+export function createHttpClient({
+  dial = dialSocket,
+  ...options
+}: HttpClientOptions & { readonly dial?: Dial } = {}): UpstreamClient {
+  return createClient(options, (watch) => ({
+    lane: ({ peer }) => new Origin(peer, { watch, dial }),
+    idle: () => 0,
+    async close() {},
+  }));
+}
+
+/** Queueing, deadlines and settling of calls: the same over every transport (ADR 0054). */
+export function createClient(options: HttpClientOptions, open: (watch: Watch) => Transport): UpstreamClient {
+  const { connections, ownerFraction, silenceLimitMs, stallLimitMs, callerAddresses } = { ...DEFAULTS, ...options };
+  const watch = new Watch(options.time);
+  const terms = { watch, silenceMs: silenceLimitMs, stallMs: stallLimitMs };
+  const transport = open(watch);
+  const destinations = new Map<string, Destination>();
+  const targets = new Map<string, Target>();
+  /** Calls that wait for a connection or have one. */
+  let live = 0;
+  let closing: Promise<void> | null = null;
+  let drained: (() => void) | null = null;
+
+  const gone = (): void => {
+    live -= 1;
+    if (live === 0) drained?.();
+  };
+
+  function destinationOf(address: Address, name = address.origin): Destination {
+    const known = destinations.get(name);
+    if (known !== undefined) return known;
+    if (destinations.size >= ORIGINS_LIMIT) forgetUnused();
+    const slots = new FairSlots({ limit: connections, fraction: ownerFraction });
+    const made = { lane: transport.lane(address), slots, gone };
+    destinations.set(name, made);
+    return made;
+  }
+
+  /**
+   * The way to an address chosen by a caller. Its connections are apart from the others: no such call uses a connection
+   * whose address was not checked. Throws AddressRefused.
+   */
+  function destinationForCaller(address: Address): Destination {
+    if (callerAddresses === undefined) throw new AddressRefused();
+    const peer = callerAddresses.guarded(address.peer);
+    return destinationOf({ ...address, peer, direct: true }, `caller ${address.origin}`);
+  }
+
+  /** Drops destinations without a call or a connection: callers can name any number of addresses. */
+  function forgetUnused(): void {
+    targets.clear();
+    for (const [origin, { lane, slots }] of destinations) {
+      const { active, idle } = lane.counts();
+      if (slots.used + slots.waiting + active + idle > 0) continue;
+      destinations.delete(origin);
+      lane.close();
+    }
+  }
+
+  function targetOf(url: string, { chosenByCaller = false }: HttpCallOptions): Target {
+    if (chosenByCaller) {
+      const address = readAddress(url);
+      return { address, destination: destinationForCaller(address) };
+    }
+    const known = targets.get(url);
+    if (known !== undefined) return known;
+    const address = readAddress(url);
+    const target = { address, destination: destinationOf(address) };
+    if (targets.size >= TARGETS_LIMIT) targets.clear();
+    targets.set(url, target);
+    return target;
+  }
+
+  function begin(
+    { destination, request }: { readonly destination: Destination; readonly request: Request },
+    { signal, headersTimeoutMs, owner = '' }: HttpCallOptions,
+    settle: Settle,
+  ): void {
+    const call = new Call(settle, signal, headersTimeoutMs, terms);
+    live += 1;
+    new Order(call, request, destination).enter(owner);
+  }
+
+  function assertUsable({ signal }: HttpCallOptions): void {
+    if (signal.aborted) throw signal.reason;
+    if (closing !== null) throw misused('the client is closed');
+  }
+
+  async function shutDown(): Promise<void> {
+    if (live > 0) {
+      await new Promise<void>((resolve) => {
+        drained = resolve;
+      });
+    }
+    for (const { lane } of destinations.values()) lane.close();
+    await transport.close();
+  }
+
+  return {
+    post: (url, headers, body, callOptions) =>
+      new Promise((resolve, reject) => {
+        assertUsable(callOptions);
+        const { address, destination } = targetOf(url, callOptions);
+        const head = `${address.head}${headLines(headers)}`;
+        const request: Request = { method: 'POST', path: address.path, headers, head, body };
+        begin({ destination, request }, callOptions, { resolve, reject });
+      }),
+    send: (method, url, headers, body, callOptions) =>
+      new Promise((resolve, reject) => {
+        assertUsable(callOptions);
+        // Not remembered: such addresses name things, and there is no end of them.
+        const address = readAddress(url, method);
+        const head = `${address.head}${headLines(headers)}`;
+        const request: Request = { method, path: address.path, headers, head, body };
+        const { chosenByCaller = false } = callOptions;
+        const destination = chosenByCaller ? destinationForCaller(address) : destinationOf(address);
+        begin({ destination, request }, callOptions, { resolve, reject });
+      }),
+    connections() {
+      const sum = { active: 0, idle: transport.idle(), waiting: 0, limit: connections };
+      for (const { lane, slots } of destinations.values()) {
+        const { active, idle } = lane.counts();
+        sum.active += active;
+        sum.idle += idle;
+        sum.waiting += slots.waiting;
+      }
+      return sum;
+    },
+    close: () => (closing ??= shutDown()),
+  };
+}

@@ -1,0 +1,194 @@
+import type { Peer } from './address.ts';
+import type { Carrier } from './call.ts';
+import { ConnectionEnded } from './faults.ts';
+import type { Order, Request } from './order.ts';
+import { ResponseParser } from './response-parser.ts';
+import type { Watch, Watched } from './deadline-watch.ts';
+import type { Dial, Wire } from './socket.ts';
+import { sendInTurn } from '../tasks/write-coalescing.ts';
+
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/** The pool that a connection belongs to. */
+interface Pool {
+  /** The answer has come and another call may be sent. */
+  free(connection: Connection): void;
+  /** The connection is closed. Called once. */
+  gone(connection: Connection): void;
+  /** Sends an order elsewhere, of which no byte was written. */
+  again(order: Order): void;
+}
+
+/**
+ * One connection to an upstream: carries one call at a time, from its request to the end of its answer. The call has
+ * the deadlines for head and body; the connection has those for connecting and for being idle.
+ */
+export class Connection implements Carrier, Watched {
+  readonly queued = false;
+  /** Infinity while the call has a deadline of its own. */
+  deadlineMs: number;
+  readonly #pool: Pool;
+  readonly #watch: Watch;
+  readonly #wire: Wire;
+  readonly #parser: ResponseParser;
+  #order: Order | null = null;
+  /** The request waits for the end of the turn. */
+  #unsent = false;
+  #state: 'connecting' | 'busy' | 'idle' | 'gone' = 'connecting';
+  /** An answer has come on it before. */
+  #used = false;
+  /** Body bytes of the read under way: upstreams send many small chunks at once, and each step of ours has its price. */
+  #pieces: Buffer[] = [];
+  /** Set when an answer has ended: how long the connection may be kept. */
+  #keepAliveMs: number | null = null;
+
+  constructor(peer: Peer, pool: Pool, { watch, dial }: { readonly watch: Watch; readonly dial: Dial }) {
+    this.#pool = pool;
+    this.#watch = watch;
+    this.deadlineMs = watch.now() + CONNECT_TIMEOUT_MS;
+    this.#parser = new ResponseParser({
+      head: (status, headers) => this.#order?.call.head(status, headers),
+      body: (bytes) => {
+        this.#pieces.push(bytes);
+      },
+      ended: (keepAliveMs) => {
+        this.#keepAliveMs = keepAliveMs;
+      },
+    });
+    this.#wire = dial(peer, {
+      connected: () => this.#connected(),
+      bytes: (bytes) => this.#read(bytes),
+      ended: () => this.#closed(),
+      failed: (error) => this.#end(error),
+    });
+    watch.add(this);
+  }
+
+  /** Whether it may be sent another call. */
+  get idle(): boolean {
+    return this.#state === 'idle';
+  }
+
+  /** Sends a call on a connection that is idle or was just opened. */
+  send(order: Order): void {
+    if (this.#state === 'gone' || this.#order !== null) return this.#pool.again(order);
+    this.#order = order;
+    if (this.#state === 'idle') {
+      this.#state = 'busy';
+      this.deadlineMs = Number.POSITIVE_INFINITY;
+    }
+    order.call.carriedBy(this);
+    this.#unsent = true;
+    sendInTurn(() => this.#write(order));
+  }
+
+  pause(): void {
+    if (this.#state !== 'gone') this.#wire.pause();
+  }
+
+  resume(): void {
+    if (this.#state !== 'gone' && this.#wire.paused) this.#wire.resume();
+  }
+
+  /** Closes the connection without a report to its call. */
+  abort(): void {
+    const order = this.#order;
+    this.#order = null;
+    this.#end(null);
+    order?.free();
+  }
+
+  expired(): void {
+    this.#end(this.#state === 'connecting' ? new ConnectionEnded('CONNECT_TIMEOUT') : null);
+  }
+
+  #write(order: Order): void {
+    if (this.#state === 'gone' || this.#order !== order) return;
+    this.#unsent = false;
+    // Not before: bytes that come up to here belong to no call.
+    this.#parser.expect();
+    const { head, body } = order.request;
+    this.#wire.write(`${head}${lengthLine(order.request)}\r\n`, body);
+  }
+
+  #connected(): void {
+    if (this.#state !== 'connecting') return;
+    this.#state = 'busy';
+    this.deadlineMs = Number.POSITIVE_INFINITY;
+  }
+
+  #read(bytes: Buffer): void {
+    if (this.#state !== 'gone') this.#take(() => this.#parser.execute(bytes));
+  }
+
+  #closed(): void {
+    if (this.#state === 'gone') return;
+    this.#take(() => this.#parser.finish());
+    this.#end(null);
+  }
+
+  /** Has something read. Only what is read to its end frees the connection: bytes after an answer are no other's. */
+  #take(read: () => void): void {
+    let fault: Error | null = null;
+    try {
+      read();
+    } catch (error) {
+      fault = error instanceof Error ? error : new ConnectionEnded('CLOSED');
+    }
+    if (this.#pieces.length > 0) this.#handOn();
+    // The reader may have cancelled inside its chunk: a connection that is gone never becomes idle.
+    if (this.#state === 'gone') return;
+    const keepAliveMs = this.#keepAliveMs;
+    if (keepAliveMs === null) {
+      if (fault !== null) this.#end(fault);
+      return;
+    }
+    this.#keepAliveMs = null;
+    const order = this.#order;
+    this.#order = null;
+    // An answer that came before its request was written leaves a rest that the next call must not follow.
+    if (fault !== null || keepAliveMs === 0 || this.#wire.unwritten > 0) this.#end(null);
+    else this.#rest(keepAliveMs);
+    order?.free();
+    order?.call.ended();
+  }
+
+  /** Gives the call what one read brought of the body, copied out of where it landed. */
+  #handOn(): void {
+    const [only] = this.#pieces;
+    const bytes = this.#pieces.length === 1 && only ? Buffer.from(only) : Buffer.concat(this.#pieces);
+    this.#pieces = [];
+    this.#order?.call.body(bytes);
+  }
+
+  /** Waits for the next call. */
+  #rest(keepAliveMs: number): void {
+    this.#state = 'idle';
+    this.#used = true;
+    this.deadlineMs = this.#watch.now() + keepAliveMs;
+    // The reader may have paused it in the last chunk.
+    if (this.#wire.paused) this.#wire.resume();
+    this.#pool.free(this);
+  }
+
+  #end(error: Error | null): void {
+    if (this.#state === 'gone') return;
+    this.#state = 'gone';
+    this.#watch.remove(this);
+    const order = this.#order;
+    this.#order = null;
+    this.#wire.destroy();
+    this.#pool.gone(this);
+    if (order === null) return;
+    // Closed before a byte of the request was written: the upstream cannot have seen it (ADR 0054).
+    if (this.#used && this.#unsent) return this.#pool.again(order);
+    order.free();
+    order.call.failed(error ?? new ConnectionEnded('CLOSED'));
+  }
+}
+
+/** The header that tells the length of a body; none where there is neither a body nor a method that wants one. */
+function lengthLine({ method, body }: Request): string {
+  const length = body instanceof Uint8Array ? body.length : body.reduce((sum, piece) => sum + piece.length, 0);
+  return method === 'POST' || length > 0 ? `content-length: ${length}\r\n` : '';
+}

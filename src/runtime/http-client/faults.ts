@@ -1,0 +1,49 @@
+import { HttpFailure, type HttpFault } from '../../domain/http.ts';
+import { MalformedResponse } from './response-parser.ts';
+
+/** A connection that was ended, and why, by a short name. */
+export class ConnectionEnded extends Error {
+  readonly code: keyof typeof ENDS;
+  constructor(code: keyof typeof ENDS) {
+    super(`The connection was ended: ${code}.`);
+    this.name = 'ConnectionEnded';
+    this.code = code;
+  }
+}
+
+const ENDS = {
+  QUEUE_TIMEOUT: 'timeout',
+  CONNECT_TIMEOUT: 'timeout',
+  HEAD_TIMEOUT: 'timeout',
+  BODY_TIMEOUT: 'timeout',
+  CLOSED: 'cut',
+} as const satisfies Readonly<Record<string, HttpFault>>;
+
+const SAID: Readonly<Record<HttpFault, string>> = {
+  unreachable: 'could not be reached',
+  timeout: 'did not answer in time',
+  cut: 'closed the connection before its answer was complete',
+  garbled: 'sent what is not HTTP',
+  misused: 'could not be called',
+};
+
+const CUT = new Set(['ECONNRESET', 'EPIPE']);
+
+function faultOf(error: Error, code: string, headCame: boolean): HttpFault {
+  if (error instanceof ConnectionEnded) return ENDS[error.code];
+  if (error instanceof MalformedResponse) return code === 'CLOSED_EARLY' ? 'cut' : 'garbled';
+  return headCame || CUT.has(code) ? 'cut' : 'unreachable';
+}
+
+/** What became of a call, in the words of the port. */
+export function failureOf(error: Error, headCame: boolean): HttpFailure {
+  if (error instanceof HttpFailure) return error;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const fault = faultOf(error, code, headCame);
+  return new HttpFailure(fault, `The upstream ${SAID[fault]}${code === '' ? '' : ` (${code})`}.`, { cause: error });
+}
+
+/** A call that could not be sent as it was given. */
+export function misused(why: string, cause?: unknown): HttpFailure {
+  return new HttpFailure('misused', `The upstream ${SAID.misused}: ${why}.`, cause === undefined ? {} : { cause });
+}

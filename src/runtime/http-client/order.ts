@@ -1,0 +1,95 @@
+import type { HttpMethod } from '../../domain/http.ts';
+import type { Call, Carrier } from './call.ts';
+import { ConnectionEnded } from './faults.ts';
+import type { FairSlots, Share, Waiter } from './fair-shares.ts';
+
+/** A request, ready to be sent. */
+export interface Request {
+  readonly method: HttpMethod;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Request line and all headers but the length of the body, as bytes of HTTP/1.1 without the empty line. */
+  readonly head: string;
+  /** In one piece, or in several that are sent one after the other and not joined. */
+  readonly body: Uint8Array | readonly Uint8Array[];
+}
+
+/** Sends requests to one origin, each on a connection of its own while it lasts. */
+export interface Lane {
+  /**
+   * Puts a call on a connection: calls `carriedBy` of it, then reports what comes. Calls `free` of the order once its
+   * connection is no longer in use for it, before it reports an end.
+   */
+  send(order: Order): void;
+  /** Open connections. */
+  counts(): { readonly active: number; readonly idle: number };
+  /** Closes its connections. Only called when none carries a call. */
+  close(): void;
+}
+
+/** One origin: the way to it, and who may use it. */
+export interface Destination {
+  readonly lane: Lane;
+  readonly slots: FairSlots;
+  /** Called once for each order, when it no longer needs a connection. */
+  readonly gone: () => void;
+}
+
+/** One call on its way through the queue of its origin to a connection and off it again. */
+export class Order implements Waiter, Carrier {
+  readonly call: Call;
+  readonly request: Request;
+  readonly #to: Destination;
+  #share: Share | null = null;
+  #state: 'queued' | 'carried' | 'free' = 'queued';
+
+  constructor(call: Call, request: Request, to: Destination) {
+    this.call = call;
+    this.request = request;
+    this.#to = to;
+  }
+
+  get queued(): boolean {
+    return this.#state === 'queued';
+  }
+
+  enter(owner: string): void {
+    this.call.carriedBy(this);
+    const share = this.#to.slots.enter(owner, this);
+    this.#share = share;
+    // A call that failed inside its start has left already, without knowing its share.
+    if (this.#state === 'free') this.#to.slots.leave(share);
+  }
+
+  /** Sends the call; again when its connection was lost before a byte of it was written. */
+  start(): void {
+    this.#state = 'carried';
+    try {
+      this.#to.lane.send(this);
+    } catch (error) {
+      this.free();
+      this.call.failed(error instanceof Error ? error : new ConnectionEnded('CLOSED'));
+    }
+  }
+
+  /** Returns the connection's slot. Calls after the first change nothing. */
+  free(): void {
+    if (this.#state !== 'carried') return;
+    this.#state = 'free';
+    if (this.#share !== null) this.#to.slots.leave(this.#share);
+    this.#to.gone();
+  }
+
+  /** A call in the queue has no upstream to pause. */
+  pause(): void {}
+
+  resume(): void {}
+
+  /** Leaves the queue. */
+  abort(): void {
+    if (this.#state !== 'queued') return;
+    this.#state = 'free';
+    if (this.#share !== null) this.#to.slots.withdraw(this.#share, this);
+    this.#to.gone();
+  }
+}

@@ -1,0 +1,56 @@
+import type { Peer } from './address.ts';
+import { Connection } from './connection.ts';
+import type { Lane, Order } from './order.ts';
+import type { Watch } from './deadline-watch.ts';
+import type { Dial } from './socket.ts';
+
+/** The connection pool of one origin. The slots of its client bound how many connections there are. */
+export class Origin implements Lane {
+  readonly #peer: Peer;
+  readonly #tools: { readonly watch: Watch; readonly dial: Dial };
+  readonly #open = new Set<Connection>();
+  /** Connections without a call; the last that became free is used first, so that the rest expire. */
+  readonly #idle: Connection[] = [];
+
+  constructor(peer: Peer, tools: { readonly watch: Watch; readonly dial: Dial }) {
+    this.#peer = peer;
+    this.#tools = tools;
+  }
+
+  /** No connection is open and no call waits for one. */
+  get unused(): boolean {
+    return this.#open.size === 0;
+  }
+
+  send(order: Order): void {
+    for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
+      if (idle.idle) return idle.send(order);
+    }
+    const connection = new Connection(this.#peer, this, this.#tools);
+    this.#open.add(connection);
+    connection.send(order);
+  }
+
+  again(order: Order): void {
+    order.start();
+  }
+
+  free(connection: Connection): void {
+    // A connection that is gone never returns to the pool.
+    if (this.#open.has(connection) && connection.idle) this.#idle.push(connection);
+  }
+
+  gone(connection: Connection): void {
+    this.#open.delete(connection);
+    const place = this.#idle.indexOf(connection);
+    if (place !== -1) this.#idle.splice(place, 1);
+  }
+
+  counts(): { readonly active: number; readonly idle: number } {
+    return { active: this.#open.size - this.#idle.length, idle: this.#idle.length };
+  }
+
+  close(): void {
+    for (const connection of this.#open) connection.abort();
+  }
+}

@@ -1,0 +1,115 @@
+import { connect as connectPlain, type Socket } from 'node:net';
+import { connect as connectSecure, type TLSSocket } from 'node:tls';
+import type { Peer } from './address.ts';
+import type { Request } from './order.ts';
+
+/** Bodies up to this size travel in one piece with their head: one copy costs less than a second write. */
+const SMALL_BODY = 64 * 1024;
+
+/** What happens on a socket, in order. Nothing follows `failed` and `ended`. */
+export interface WireEvents {
+  connected(): void;
+  /** The bytes are only valid during the call. */
+  bytes(bytes: Buffer): void;
+  /** The peer sends nothing more, or the socket is closed. */
+  ended(): void;
+  failed(error: Error): void;
+}
+
+/** A socket to an upstream. */
+export interface Wire {
+  write(head: string, body: Request['body']): void;
+  /** Bytes written that the system has not taken yet. */
+  readonly unwritten: number;
+  readonly paused: boolean;
+  pause(): void;
+  resume(): void;
+  destroy(): void;
+}
+
+/** Opens a socket; events come in later turns of the event loop. */
+export type Dial = (peer: Peer, events: WireEvents) => Wire;
+
+/** Every read of every plain socket lands here: it is taken apart, and its body copied, before the next. */
+const LANDING = Buffer.allocUnsafe(64 * 1024);
+
+/** TLS sessions by peer, so that a later connection need not begin from nothing. */
+const sessions = new Map<string, Buffer>();
+const SESSIONS_LIMIT = 100;
+
+const KEPT_ALIVE = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 } as const;
+
+/** Opens a TCP or TLS socket. */
+export const dialSocket: Dial = (peer, events) => {
+  const socket = peer.secure ? openSecure(peer, events) : openPlain(peer, events);
+  socket.on('error', (error) => events.failed(error));
+  socket.on('end', () => events.ended());
+  socket.on('close', () => events.ended());
+  return new SocketWire(socket);
+};
+
+function openPlain({ hostname, port, lookup }: Peer, events: WireEvents): Socket {
+  const onread = {
+    buffer: LANDING,
+    callback: (length: number) => {
+      events.bytes(LANDING.subarray(0, length));
+      return true;
+    },
+  };
+  const resolving = lookup === undefined ? {} : { lookup };
+  return connectPlain({ host: hostname, port, ...resolving, ...KEPT_ALIVE, onread }, () => events.connected());
+}
+
+function openSecure({ hostname, port, lookup }: Peer, events: WireEvents): TLSSocket {
+  const name = `${hostname}:${port}`;
+  const session = sessions.get(name);
+  const known = { ...(session === undefined ? {} : { session }), ...(lookup === undefined ? {} : { lookup }) };
+  const options = { host: hostname, port, ...KEPT_ALIVE, ALPNProtocols: ['http/1.1'], ...known };
+  const socket = connectSecure(options, () => events.connected());
+  socket.on('session', (fresh) => {
+    if (sessions.size < SESSIONS_LIMIT || sessions.has(name)) sessions.set(name, fresh);
+  });
+  return socket.on('data', (bytes: Buffer) => events.bytes(bytes));
+}
+
+class SocketWire implements Wire {
+  readonly #socket: Socket;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+  }
+
+  write(head: string, body: Request['body']): void {
+    if (!(body instanceof Uint8Array) || body.length > SMALL_BODY) {
+      this.#socket.cork();
+      this.#socket.write(head, 'latin1');
+      for (const piece of body instanceof Uint8Array ? [body] : body) this.#socket.write(piece);
+      this.#socket.uncork();
+      return;
+    }
+    const whole = Buffer.allocUnsafe(head.length + body.length);
+    whole.write(head, 0, 'latin1');
+    whole.set(body, head.length);
+    this.#socket.write(whole);
+  }
+
+  get unwritten(): number {
+    return this.#socket.writableLength;
+  }
+
+  get paused(): boolean {
+    return this.#socket.isPaused();
+  }
+
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+}

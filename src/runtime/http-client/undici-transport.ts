@@ -1,0 +1,228 @@
+import { Readable } from 'node:stream';
+import type { Dispatcher, EnvHttpProxyAgent as Agent, Pool as AgentPool } from 'undici';
+import type { Peer } from './address.ts';
+import type { Carrier } from './call.ts';
+import {
+  createClient,
+  DEFAULT_CONNECTIONS,
+  type HttpClientOptions,
+  type Transport,
+  type UpstreamClient,
+} from './client.ts';
+import { ConnectionEnded } from './faults.ts';
+import type { Lane, Order } from './order.ts';
+import { headersOf, MalformedResponse } from './response-parser.ts';
+
+/** Informational heads (102, 103) that may come before the answer, as for the native client. */
+const INFORMATIONAL_LIMIT = 16;
+
+/** The limits of the native client; undici has no deadlines here, because the calls have their own. */
+const SETTINGS = {
+  allowH2: false,
+  pipelining: 1,
+  headersTimeout: 0,
+  bodyTimeout: 0,
+  connectTimeout: 10_000,
+  keepAliveTimeout: 4_000,
+  keepAliveTimeoutThreshold: 2_000,
+  keepAliveMaxTimeout: 600_000,
+  maxHeaderSize: 16 * 1024,
+} as const;
+
+/**
+ * Calls upstreams through undici, which knows forward proxies: HTTP_PROXY, HTTPS_PROXY and NO_PROXY of the environment
+ * apply. Slower than the native client and the same in every other respect: queue, deadlines and settling are shared
+ * (ADR 0054). Loads the library, so that a start that does not choose it does not pay for it.
+ */
+export async function openUndiciClient(options: HttpClientOptions = {}): Promise<UpstreamClient> {
+  const undici = await import('undici');
+  return createClient(options, () => openTransport(undici, options.connections ?? DEFAULT_CONNECTIONS));
+}
+
+interface Undici {
+  readonly EnvHttpProxyAgent: typeof Agent;
+  readonly Pool: typeof AgentPool;
+}
+
+function openTransport({ EnvHttpProxyAgent, Pool }: Undici, connections: number): Transport {
+  let open = 0;
+  let active = 0;
+  const poolOf = (origin: string | URL, given: object): AgentPool =>
+    new Pool(origin, { ...SETTINGS, ...given, connections })
+      .on('connect', () => {
+        open += 1;
+      })
+      .on('disconnect', () => {
+        open -= 1;
+      });
+  const proxied = new EnvHttpProxyAgent({ ...SETTINGS, factory: poolOf });
+  /** Pools of addresses that are never called through a proxy. */
+  const pools = new Set<AgentPool>();
+
+  function directPool(origin: string, { lookup }: Peer): AgentPool {
+    const connect = { timeout: SETTINGS.connectTimeout, ...(lookup === undefined ? {} : { lookup }) };
+    const pool = poolOf(origin, { connect });
+    pools.add(pool);
+    return pool;
+  }
+
+  return {
+    lane({ origin, peer, direct = false }): Lane {
+      let held = 0;
+      const pool = direct ? directPool(origin, peer) : null;
+      return {
+        send(order) {
+          held += 1;
+          active += 1;
+          const exchange = new Exchange(order, () => {
+            held -= 1;
+            active -= 1;
+            order.free();
+          });
+          order.call.carriedBy(exchange);
+          // Not inside the callbacks of another answer, whose connection is not free until they have returned.
+          setImmediate(() => exchange.begin(pool ?? proxied, origin));
+        },
+        counts: () => ({ active: held, idle: 0 }),
+        close() {
+          if (pool === null) return;
+          pools.delete(pool);
+          void pool.destroy();
+        },
+      };
+    },
+    idle: () => Math.max(0, open - active),
+    async close() {
+      await Promise.all([proxied, ...pools].map((dispatcher) => dispatcher.destroy()));
+    },
+  };
+}
+
+/** One call on its way through undici. */
+class Exchange implements Carrier, Dispatcher.DispatchHandler {
+  readonly queued = false;
+  readonly #order: Order;
+  readonly #free: () => void;
+  #state: 'new' | 'dispatched' | 'done' = 'new';
+  #controller: Dispatcher.DispatchController | null = null;
+  /** The call is settled already. */
+  #aborted = false;
+  #paused = false;
+  #headCame = false;
+  #informational = 0;
+
+  constructor(order: Order, free: () => void) {
+    this.#order = order;
+    this.#free = free;
+  }
+
+  begin(dispatcher: Dispatcher, origin: string): void {
+    if (this.#state !== 'new') return;
+    this.#state = 'dispatched';
+    const { method, path, headers, body } = this.#order.request;
+    try {
+      dispatcher.dispatch({ origin, path, method, ...carried(headers, body), headersTimeout: 0, bodyTimeout: 0 }, this);
+    } catch (error) {
+      this.#fail(error instanceof Error ? error : new ConnectionEnded('CLOSED'));
+    }
+  }
+
+  pause(): void {
+    this.#paused = true;
+    this.#controller?.pause();
+  }
+
+  resume(): void {
+    this.#paused = false;
+    // Parsers of undici must not be entered from inside of each other.
+    queueMicrotask(() => {
+      if (!this.#paused && this.#state !== 'done') this.#controller?.resume();
+    });
+  }
+
+  abort(): void {
+    if (this.#state === 'done') return;
+    this.#aborted = true;
+    if (this.#state === 'new') this.#finish();
+    // Without a controller the request waits for its connection; it is aborted when that is open.
+    else this.#controller?.abort(new ConnectionEnded('CLOSED'));
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#aborted) controller.abort(new ConnectionEnded('CLOSED'));
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Received): void {
+    if (this.#state === 'done') return;
+    if (status < 200) {
+      this.#informational += 1;
+      if (this.#informational > INFORMATIONAL_LIMIT) throw new MalformedResponse('INFORMATIONAL');
+      return;
+    }
+    const shown = headersOf(headers);
+    this.#headCame = true;
+    this.#order.call.head(status, shown);
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#state !== 'done') this.#order.call.body(chunk);
+  }
+
+  onResponseEnd(): void {
+    if (this.#state === 'done') return;
+    this.#state = 'done';
+    // Behind undici's own step that makes the connection free.
+    setImmediate(this.#free);
+    if (!this.#aborted) this.#order.call.ended();
+  }
+
+  onResponseError(controller: Dispatcher.DispatchController | null, error: Error): void {
+    // An answer of a proxy that was refused is not read on.
+    if (this.#state === 'dispatched') controller?.abort(error);
+    this.#fail(error);
+  }
+
+  #fail(error: Error): void {
+    if (this.#state === 'done') return;
+    this.#finish();
+    if (!this.#aborted) this.#order.call.failed(knownError(error, this.#headCame));
+  }
+
+  #finish(): void {
+    this.#state = 'done';
+    this.#free();
+  }
+}
+
+type Received = Readonly<Record<string, string | string[] | undefined>>;
+type Outgoing = Pick<Order['request'], 'headers' | 'body'>;
+
+/** A body, and the header that tells the length of one in pieces. */
+function carried(
+  headers: Outgoing['headers'],
+  body: Outgoing['body'],
+): { readonly headers: Record<string, string>; readonly body: Uint8Array | Readable | null } {
+  if (body instanceof Uint8Array) return { headers, body };
+  const length = body.reduce((sum, piece) => sum + piece.length, 0);
+  if (length === 0) return { headers, body: null };
+  return { headers: { ...headers, 'content-length': String(length) }, body: Readable.from(body) };
+}
+
+/** What undici reports, as the native client would. */
+function knownError(error: Error, headCame: boolean): Error {
+  if (error.name === 'HTTPParserError')
+    return new MalformedResponse(error.message.includes('EOF') ? 'CLOSED_EARLY' : 'PARSER');
+  switch ('code' in error ? error.code : null) {
+    case 'UND_ERR_CONNECT_TIMEOUT':
+      return new ConnectionEnded('CONNECT_TIMEOUT');
+    case 'UND_ERR_HEADERS_OVERFLOW':
+      return new MalformedResponse('OVERFLOW');
+    case 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH':
+      return headCame ? new ConnectionEnded('CLOSED') : new MalformedResponse('CONTENT_LENGTH');
+    case 'UND_ERR_SOCKET':
+      return error.message.startsWith('bad ') ? new MalformedResponse('INFORMATIONAL') : new ConnectionEnded('CLOSED');
+    default:
+      return error;
+  }
+}

@@ -1,0 +1,35 @@
+import { createHmac } from 'node:crypto';
+import { idOrNull } from '../../domain/optional-id.ts';
+import type { KeptUpstream, ResponseIds } from '../../domain/responses/response-ids.ts';
+import type { Secret } from '../../domain/secret.ts';
+import { keyFor, NONCE_BYTES, open, seal } from '../credentials/encryption.ts';
+
+const PREFIX = 'resp_';
+/** Nothing but the id says what the id is about. */
+const ABOUT = '';
+
+/** Seals ids with a key that follows from the admin key: every process of an installation opens them, and no other. */
+export function createResponseIds(masterKey: Secret): ResponseIds {
+  const cipherKey = keyFor(masterKey, 'response ids: cipher');
+  const nonceKey = keyFor(masterKey, 'response ids: nonce');
+  return {
+    seal({ deploymentId, upstreamId, owner }) {
+      const whose = owner.teamId === null ? ['', owner.keyHash] : [owner.teamId];
+      const plain = Buffer.from(JSON.stringify([deploymentId, upstreamId, ...whose]));
+      // A nonce from the text: the same text gives the same id, and two texts never share a nonce.
+      const nonce = createHmac('sha256', nonceKey).update(plain).digest().subarray(0, NONCE_BYTES);
+      return `${PREFIX}${seal(cipherKey, plain, ABOUT, nonce).toString('base64url')}`;
+    },
+    open(id) {
+      if (!id.startsWith(PREFIX)) return null;
+      // Null for somebody else's, an older key's, or one that is made up.
+      const plain = open(cipherKey, Buffer.from(id.slice(PREFIX.length), 'base64url'), ABOUT);
+      return plain === null ? null : keptOf(JSON.parse(plain.toString('utf8')));
+    },
+  };
+}
+
+function keptOf(value: unknown): KeptUpstream {
+  const [deploymentId = '', upstreamId = '', teamId = '', keyHash = ''] = value as string[];
+  return { deploymentId, upstreamId, owner: { teamId: idOrNull(teamId), keyHash } };
+}

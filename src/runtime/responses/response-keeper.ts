@@ -1,0 +1,165 @@
+import { Unavailable } from '../../domain/errors.ts';
+import type {
+  Conversation,
+  KeptResponse,
+  ResponseKeeper,
+  SealedResponse,
+  SealedResponseStore,
+} from '../../domain/responses/kept-response.ts';
+import type { Secret } from '../../domain/secret.ts';
+import type { Log } from '../telemetry/log.ts';
+import { keyFor, open, seal } from '../credentials/encryption.ts';
+import { createWriteBehind } from '../tasks/write-behind.ts';
+
+const MEGABYTE = 1024 * 1024;
+
+/** What is kept and read at once, in bytes and turns. */
+const LIMITS = {
+  /** Most bytes of one response with what it was asked. */
+  response: 16 * MEGABYTE,
+  /** Most bytes of a conversation that is put together again: those of a request. */
+  conversation: 32 * MEGABYTE,
+  /** Most turns of one. */
+  turns: 1_000,
+  /** Most bytes that wait for the store. */
+  waiting: 64 * MEGABYTE,
+} as const;
+
+/** A keeper whose last responses are still on their way to the store. */
+export interface RunningKeeper extends ResponseKeeper {
+  /** Resolves when everything kept so far is stored; rejects when that fails. */
+  flush(): Promise<void>;
+}
+
+/** What a store could not take yet; it is read from here until it did. */
+interface Waiting {
+  readonly row: SealedResponse;
+  removed: boolean;
+}
+
+/** What a row says of its content: whoever changes it in the store makes the content unreadable. */
+const boundTo = ({ id, previousId, owner: { teamId, keyHash } }: Omit<SealedResponse, 'sealed'>): string =>
+  JSON.stringify([id, previousId, teamId ?? '', keyHash]);
+
+/**
+ * Seals what is asked and said with a key that follows from the admin key, and hands it to the store behind the answer's
+ * back: nobody waits for a database, and whoever asks for a response that is still on its way gets it from memory.
+ */
+export function createResponseKeeper({
+  store,
+  masterKey,
+  keeps,
+  log,
+  limits = LIMITS,
+}: {
+  readonly store: Pick<SealedResponseStore, 'add' | 'find' | 'chain' | 'remove'>;
+  readonly masterKey: Secret;
+  /** Whether any response is kept. Those that are stay readable. */
+  readonly keeps: boolean;
+  readonly log: Pick<Log, 'error'>;
+  readonly limits?: Readonly<Record<keyof typeof LIMITS, number>>;
+}): RunningKeeper {
+  const key = keyFor(masterKey, 'kept responses');
+  const waiting = new Map<string, Waiting>();
+  let waitingBytes = 0;
+
+  function arrived({ id, sealed }: SealedResponse): void {
+    if (waiting.delete(id)) waitingBytes -= sealed.length;
+  }
+
+  const writes = createWriteBehind<Waiting>({
+    async commit(batch) {
+      const rows = batch.filter(({ removed }) => !removed).map(({ row }) => row);
+      if (rows.length > 0) await store.add(rows);
+      for (const { row, removed } of batch) {
+        // Removed while it was being stored.
+        if (removed) await store.remove(row.id);
+        arrived(row);
+      }
+    },
+    faultOf: (error) => (error instanceof Unavailable ? 'store' : 'either'),
+    failed: (error, count) => log.error({ err: error, waiting: count }, 'responses could not be stored; trying again'),
+    dropped: (count) => log.error({ count }, 'responses were lost: the store stayed away too long'),
+    refused({ row }, error) {
+      arrived(row);
+      log.error({ err: error, responseId: row.id }, 'a response was given up: the store cannot take it');
+    },
+  });
+
+  const sealedOf = ({ input, response, ...about }: KeptResponse): SealedResponse => ({
+    ...about,
+    sealed: seal(key, Buffer.from(JSON.stringify({ input, response })), boundTo(about)),
+  });
+
+  /** Null for one that was sealed with another admin key: it is gone with that. */
+  function opened({ sealed, ...about }: SealedResponse): KeptResponse | null {
+    const plain = open(key, sealed, boundTo(about));
+    if (plain === null) return null;
+    return { ...about, ...(JSON.parse(plain.toString('utf8')) as Pick<KeptResponse, 'input' | 'response'>) };
+  }
+
+  const heldRow = (id: string): SealedResponse | null => {
+    const held = waiting.get(id);
+    return held === undefined || held.removed ? null : held.row;
+  };
+  const present = (rows: readonly SealedResponse[]): readonly KeptResponse[] =>
+    rows.flatMap((row) => (waiting.get(row.id)?.removed === true ? [] : (opened(row) ?? [])));
+
+  async function findAll(ids: readonly string[]): Promise<readonly KeptResponse[] | null> {
+    const held = ids.flatMap((id) => heldRow(id) ?? []);
+    const elsewhere = ids.filter((id) => !waiting.has(id));
+    const room = limits.conversation - held.reduce((sum, { sealed }) => sum + sealed.length, 0);
+    if (room < 0) return null;
+    const stored = elsewhere.length === 0 ? [] : await store.find(elsewhere, room);
+    return stored === null ? null : present([...held, ...stored]);
+  }
+
+  /** The rows of a conversation, newest first: the newest may not be stored yet, and those before it may. */
+  async function rowsOf(newest: string): Promise<readonly SealedResponse[]> {
+    const held: SealedResponse[] = [];
+    let next: string | null = newest;
+    for (let row = heldRow(newest); row !== null && held.length < limits.turns;) {
+      held.push(row);
+      next = row.previousId;
+      row = next === null ? null : heldRow(next);
+    }
+    if (next === null || waiting.has(next)) return held;
+    return [...held, ...(await store.chain(next, limits.turns, limits.conversation))];
+  }
+
+  return {
+    mayKeep: (requestBytes) =>
+      keeps && requestBytes <= limits.response && waitingBytes + requestBytes <= limits.waiting,
+    keep(response) {
+      const row = sealedOf(response);
+      const size = row.sealed.length;
+      if (size > limits.response || waitingBytes + size > limits.waiting) return false;
+      const entry = { row, removed: false };
+      waiting.set(row.id, entry);
+      waitingBytes += size;
+      writes.push(entry);
+      return true;
+    },
+    async find(id) {
+      const [found] = (await findAll([id])) ?? [];
+      return found ?? null;
+    },
+    findAll,
+    async conversation({ id }): Promise<Conversation> {
+      const rows = await rowsOf(id);
+      const bytes = rows.reduce((sum, { sealed }) => sum + sealed.length, 0);
+      if (rows.length > limits.turns || bytes > limits.conversation) return { kind: 'too long' };
+      const turns = present(rows).toReversed();
+      const [first] = turns;
+      if (turns.length < rows.length || first === undefined || first.previousId !== null)
+        return { kind: rows.length === limits.turns ? 'too long' : 'broken' };
+      return { kind: 'whole', turns };
+    },
+    async remove(id) {
+      const held = waiting.get(id);
+      if (held === undefined) return await store.remove(id);
+      held.removed = true;
+    },
+    flush: () => writes.flush(),
+  };
+}

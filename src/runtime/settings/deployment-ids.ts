@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto';
+import type { Deployment } from '../../domain/chat/provider.ts';
+
+/** A deployment as the file has it; its id is null where the file gives none. */
+export type DeploymentDraft = Omit<Deployment, 'id'> & { readonly id: string | null };
+
+/** Options that say which account or place is meant; others say how it is asked. */
+const PLACE_OPTIONS = [
+  'organization',
+  'aws_region_name',
+  'aws_bedrock_runtime_endpoint',
+  'vertex_project',
+  'vertex_location',
+] as const;
+
+const digest = (parts: readonly unknown[], characters: number): string =>
+  createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, characters);
+
+/** From what a deployment is, not where it stands: its credential may be renewed. */
+function placeIdOf({ modelGroup, provider, upstreamModel, apiBase, options }: DeploymentDraft): string {
+  const place = PLACE_OPTIONS.map((name) => options[name] ?? null);
+  return `${modelGroup}#${digest([modelGroup, provider, upstreamModel, apiBase, ...place], 12)}`;
+}
+
+/** Options that say who calls there. */
+const ACCOUNT_OPTIONS = ['aws_profile_name', 'aws_role_name'] as const;
+
+/** Tells accounts of one place apart; far too short to say anything of what it is made from. */
+const accountOf = ({ apiKey, secrets, options }: DeploymentDraft): string =>
+  digest(
+    [
+      apiKey?.reveal() ?? null,
+      options['aws_access_key_id'] ?? null,
+      ...ACCOUNT_OPTIONS.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
+      ...Object.entries(secrets).map(([name, secret]) => [name, secret.reveal()]),
+    ],
+    4,
+  );
+
+/**
+ * Gives every deployment an id that stays when the file is put in another order. Deployments that differ in their credential
+ * alone are told apart by it; those that differ in nothing are numbered, and it makes no difference which is which.
+ */
+export function withIds(drafts: readonly DeploymentDraft[]): readonly Deployment[] {
+  const unnamed = drafts.filter(({ id }) => id === null);
+  const accounts = new Map<string, Set<string>>();
+  for (const [place, members] of Map.groupBy(unnamed, placeIdOf)) accounts.set(place, new Set(members.map(accountOf)));
+  const taken = new Map<string, number>();
+  const first = new Set<string>();
+  return drafts.map((draft, index): Deployment => {
+    const { id, ...deployment } = draft;
+    if (id !== null) return { ...deployment, id };
+    const place = placeIdOf(draft);
+    const isAmbiguous = (accounts.get(place)?.size ?? 0) > 1;
+    const account = isAmbiguous ? `${place}-${accountOf(draft)}` : place;
+    const count = (taken.get(account) ?? 0) + 1;
+    taken.set(account, count);
+    // What was remembered before another account was added, and before ids were made this way.
+    const alone = isAmbiguous && !first.has(place) ? [place] : [];
+    first.add(place);
+    const formerIds = [...alone, `${deployment.modelGroup}#${index + 1}`];
+    return { ...deployment, id: count === 1 ? account : `${account}-${count}`, formerIds };
+  });
+}

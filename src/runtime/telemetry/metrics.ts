@@ -1,0 +1,145 @@
+import type { CatalogStatus, LookOutcome } from '../../domain/catalog/catalog.ts';
+import type { Clock } from '../../domain/clock.ts';
+import type { UpstreamConnections } from '../../domain/http.ts';
+import type { ConnectionCounts, Metrics } from '../../domain/metrics.ts';
+import type { SpanExport } from '../../domain/traces/span-export.ts';
+
+export interface MetricsOptions {
+  readonly catalog: { status(): CatalogStatus };
+  /** Null where spans are sent nowhere. */
+  readonly spanExport: Pick<SpanExport, 'counts'> | null;
+  /** Calls that wait for their commit, and such as are committed and wait to be unfolded. */
+  readonly calls: { waiting(): number; backlog(): number };
+  readonly connections: () => ConnectionCounts;
+  readonly upstreams: () => UpstreamConnections;
+  /** Writes since the start that the database did not take. */
+  readonly failedWrites: () => number;
+  /** Reserved budgets of calls under way, and those that expired. */
+  readonly reservations: () => { readonly open: number; readonly expired: number };
+  readonly clock: Clock;
+}
+
+/**
+ * Metrics of the process and the catalog. The library is loaded, and the process watched, from the first time they are
+ * read: a start does not pay for them, nor does an installation that never reads them.
+ */
+export function createMetrics(options: MetricsOptions): Metrics {
+  let registry: Promise<Awaited<ReturnType<typeof openRegistry>>> | null = null;
+  return {
+    async read() {
+      registry ??= openRegistry(options);
+      const { contentType, metrics } = await registry;
+      return { contentType, text: await metrics() };
+    },
+  };
+}
+
+async function openRegistry(options: MetricsOptions) {
+  const { catalog, spanExport, calls, connections, upstreams, failedWrites, reservations, clock } = options;
+  const { collectDefaultMetrics, Counter, Gauge, Registry } = await import('prom-client');
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+
+  const gauge = (name: string, help: string, valueOf: (status: CatalogStatus) => number): void => {
+    const collect = (): void => one.set(valueOf(catalog.status()));
+    const one: InstanceType<typeof Gauge> = new Gauge({ name, help, registers, collect });
+  };
+  gauge(
+    'lensgate_catalog_age_seconds',
+    'Time since the data of the catalog was first fetched, or made; to see a source that is lost, watch lensgate_catalog_refreshes_total.',
+    ({ takenAt }) => Math.max(0, (clock.now().getTime() - takenAt.getTime()) / 1000),
+  );
+  gauge('lensgate_calls_waiting', 'Records of calls that wait for their commit.', () => calls.waiting());
+  gauge('lensgate_calls_to_unfold', 'Calls that are committed and not yet unfolded into what is read.', () =>
+    calls.backlog(),
+  );
+  gauge('lensgate_connections_open', 'Open connections of clients.', () => connections().open);
+  const refused = new Counter({
+    name: 'lensgate_connections_refused_total',
+    help: 'Connections refused by `max_connections`: of all, or of one network without a known key.',
+    labelNames: ['limit'],
+    registers,
+    collect() {
+      refused.reset();
+      const { total, network } = connections().refused;
+      refused.inc({ limit: 'total' }, total);
+      refused.inc({ limit: 'network' }, network);
+    },
+  });
+  gauge(
+    'lensgate_budget_reservations',
+    'Calls under way that have a part of a budget reserved.',
+    () => reservations().open,
+  );
+  gauge('lensgate_catalog_entries', 'Entries of the catalog.', ({ count }) => count);
+  gauge('lensgate_catalog_quarantined_prices', 'Prices that are kept out of the catalog.', ({ held }) => held);
+
+  gauge(
+    'lensgate_upstream_calls_waiting',
+    'Calls that wait for a connection to their upstream.',
+    () => upstreams().waiting,
+  );
+  gauge('lensgate_upstream_connections_limit', 'Most connections to one upstream.', () => upstreams().limit);
+  const upstreamConnections: InstanceType<typeof Gauge> = new Gauge({
+    name: 'lensgate_upstream_connections',
+    help: 'Connections to all upstreams: active ones carry a call or are being opened for one, idle ones are kept alive.',
+    labelNames: ['state'],
+    registers,
+    collect() {
+      const { active, idle } = upstreams();
+      upstreamConnections.set({ state: 'active' }, active);
+      upstreamConnections.set({ state: 'idle' }, idle);
+    },
+  });
+  const writes = new Counter({
+    name: 'lensgate_store_write_failures_total',
+    help: 'Writes of all stores that the database did not take: locked, full, read-only or away. Retries count.',
+    registers,
+    collect() {
+      writes.reset();
+      writes.inc(failedWrites());
+    },
+  });
+
+  const looks = new Counter({
+    name: 'lensgate_catalog_refreshes_total',
+    help: 'Looks at the source of the catalog, by what came of them.',
+    labelNames: ['outcome'],
+    registers,
+    collect() {
+      looks.reset();
+      for (const [outcome, count] of Object.entries(catalog.status().looks) as [LookOutcome, number][])
+        looks.inc({ outcome }, count);
+    },
+  });
+  const expired = new Counter({
+    name: 'lensgate_budget_reservations_expired_total',
+    help: 'Reserved parts of budgets that no call ended within an hour, and that were given back.',
+    registers,
+    collect() {
+      expired.reset();
+      expired.inc(reservations().expired);
+    },
+  });
+  if (spanExport !== null) {
+    const exported = new Counter({
+      name: 'lensgate_otlp_exported_spans_total',
+      help: 'Spans for the outside collector, by what became of them; dropped ones found the queue full.',
+      labelNames: ['outcome'],
+      registers,
+      collect() {
+        exported.reset();
+        const { sent, dropped, failed } = spanExport.counts();
+        for (const [outcome, count] of Object.entries({ sent, dropped, failed })) exported.inc({ outcome }, count);
+      },
+    });
+    const queued: InstanceType<typeof Gauge> = new Gauge({
+      name: 'lensgate_otlp_export_waiting_spans',
+      help: 'Spans that wait for the outside collector.',
+      registers,
+      collect: () => queued.set(spanExport.counts().waiting),
+    });
+  }
+  return { contentType: registry.contentType, metrics: () => registry.metrics() };
+}

@@ -1,0 +1,185 @@
+import { gzip } from 'node:zlib';
+import { promisify } from 'node:util';
+import type { HttpClient } from '../../domain/http.ts';
+import type { ExportedSpan } from '../../domain/traces/exported-span.ts';
+import type { SpanExport } from '../../domain/traces/span-export.ts';
+import { createSampledWarnings, type Log } from './log.ts';
+import type { OtlpExportSettings } from '../settings/otlp-export.ts';
+import { createExportRequest, type ExportFormat } from './span-export-request.ts';
+
+/** Spans that may wait, and what they may weigh; more are dropped and counted. */
+const MOST_WAITING = 4_096;
+const MOST_WAITING_BYTES = 32 << 20;
+/** What one request carries at most; a collector takes 4 MiB and more. */
+const BATCH_SPANS = 512;
+const BATCH_BYTES = 2 << 20;
+/** Bytes a span is, beside its texts. */
+const SPAN_BYTES = 512;
+const MOST_TRIES = 6;
+
+/** Waits, in ms. */
+export interface ExportPace {
+  /** Spans gather for so long, unless they fill a batch. */
+  readonly gatherMs: number;
+  /** Before the first retry; doubled for each further one, and never longer than the last. */
+  readonly retryMs: number;
+  readonly longestRetryMs: number;
+}
+
+const PACE: ExportPace = { gatherMs: 1_000, retryMs: 1_000, longestRetryMs: 30_000 };
+
+const pack = promisify(gzip);
+
+/**
+ * Sends spans to a collector over OTLP/HTTP: in batches, one request at a time, in memory only. A collector that is
+ * away or busy is asked again, after as long as it says; meanwhile what waits is bounded. Nothing here is ever waited
+ * for by a call.
+ */
+export function createSpanExporter(options: {
+  readonly settings: OtlpExportSettings;
+  readonly http: HttpClient;
+  readonly format: ExportFormat;
+  readonly log: Pick<Log, 'warn'>;
+  readonly pace?: ExportPace;
+}): SpanExport {
+  const { settings, http, format, log, pace = PACE } = options;
+  const warn = createSampledWarnings(log, { sample: 1, windowMs: 60_000 });
+  const counts = { sent: 0, dropped: 0, failed: 0 };
+  let waiting: ExportedSpan[] = [];
+  let waitingBytes = 0;
+  let sending = 0;
+  let timer: NodeJS.Timeout | null = null;
+  let running: Promise<void> | null = null;
+  let closing = false;
+  const givenUp = new AbortController();
+  let wake: (() => void) | null = null;
+  let hurried = false;
+  const send = createExportRequest({ settings, http, format, givenUp: givenUp.signal });
+
+  /** Waits; told to hurry it does not, once. */
+  function pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const over = (): void => {
+        wake = null;
+        hurried = false;
+        clearTimeout(late);
+        resolve();
+      };
+      const late = setTimeout(over, ms);
+      wake = over;
+      if (hurried) over();
+    });
+  }
+
+  function hurry(): void {
+    hurried = true;
+    wake?.();
+  }
+
+  async function deliver(spans: readonly ExportedSpan[]): Promise<void> {
+    const { contentType, body } = format.encode(spans);
+    const bytes = settings.gzip ? await pack(body) : body;
+    for (let tries = 1; ; tries++) {
+      const tried = await send(bytes, contentType);
+      if (tried.outcome === 'sent') {
+        const rejected = Math.min(tried.rejected, spans.length);
+        counts.sent += spans.length - rejected;
+        counts.failed += rejected;
+        if (rejected > 0) warn('rejected', () => ({ rejected, reason: tried.message }), 'the collector left spans out');
+        return;
+      }
+      if (tried.outcome === 'never' || tries === MOST_TRIES || givenUp.signal.aborted) {
+        counts.failed += spans.length;
+        warn('failed', () => ({ spans: spans.length, reason: tried.reason }), 'spans could not be exported');
+        return;
+      }
+      const doubled = Math.min(pace.retryMs * 2 ** (tries - 1), pace.longestRetryMs);
+      // Not all processes that lost a collector come back in the same instant.
+      await pause(Math.min(tried.afterMs ?? doubled * (0.5 + Math.random() / 2), pace.longestRetryMs));
+    }
+  }
+
+  function nextBatch(): readonly ExportedSpan[] {
+    let bytes = 0;
+    const past = waiting.findIndex((span, place) => {
+      bytes += weightOf(span);
+      return place === BATCH_SPANS || (place > 0 && bytes > BATCH_BYTES);
+    });
+    const batch = past === -1 ? waiting : waiting.slice(0, past);
+    waiting = past === -1 ? [] : waiting.slice(past);
+    for (const span of batch) waitingBytes -= weightOf(span);
+    return batch;
+  }
+
+  async function sendAll(): Promise<void> {
+    while (waiting.length > 0) {
+      const batch = nextBatch();
+      sending = batch.length;
+      try {
+        await deliver(batch);
+      } catch (error) {
+        counts.failed += batch.length;
+        warn('bug', () => ({ err: error, spans: batch.length }), 'spans could not be made ready for export');
+      }
+      sending = 0;
+    }
+  }
+
+  function start(): Promise<void> {
+    if (timer) clearTimeout(timer);
+    timer = null;
+    running ??= sendAll().finally(() => {
+      running = null;
+      schedule();
+    });
+    return running;
+  }
+
+  function schedule(): void {
+    if (timer || running || closing || waiting.length === 0) return;
+    timer = setTimeout(() => void start(), waiting.length >= BATCH_SPANS ? 0 : pace.gatherMs);
+    timer.unref();
+  }
+
+  function drop(): void {
+    counts.dropped += 1;
+    warn('dropped', () => ({ dropped: counts.dropped }), 'spans are not exported: too many wait for the collector');
+  }
+
+  return {
+    push(span) {
+      const bytes = weightOf(span);
+      if (closing || waiting.length >= MOST_WAITING || waitingBytes + bytes > MOST_WAITING_BYTES) return drop();
+      waiting.push(span);
+      waitingBytes += bytes;
+      if (waiting.length === BATCH_SPANS && timer) {
+        clearTimeout(timer);
+        timer = null;
+      }
+      schedule();
+    },
+    counts: () => ({ ...counts, waiting: waiting.length + sending }),
+    async drain(withinMs) {
+      closing = true;
+      hurry();
+      const late = setTimeout(() => {
+        givenUp.abort();
+        hurry();
+      }, withinMs);
+      while (running || (waiting.length > 0 && !givenUp.signal.aborted)) await start();
+      clearTimeout(late);
+      counts.failed += waiting.length;
+      waiting = [];
+    },
+  };
+}
+
+/** About what a span takes, in memory and on the wire. */
+function weightOf({ attributes, statusMessage }: ExportedSpan): number {
+  let bytes = SPAN_BYTES + statusMessage.length;
+  for (const key in attributes) {
+    const value = attributes[key];
+    bytes += key.length + (typeof value === 'string' ? value.length : 16);
+  }
+  return bytes;
+}

@@ -1,0 +1,38 @@
+import { DomainError } from '../domain/errors.ts';
+import { locateDatabase } from '../persistence/database/database-url.ts';
+import type { Settings } from '../runtime/settings/settings.ts';
+
+/** Why the house could not be opened, for whoever started it; null when that is not known, and the log must tell. */
+export function explainStart(error: unknown, settings: Settings): string | null {
+  const { port, host } = settings;
+  switch (codeOf(error)) {
+    case 'EADDRINUSE':
+      return `port ${port} on ${host} is in use. Choose another with --port.`;
+    case 'EACCES':
+      return `port ${port} on ${host} may not be opened by this user. Choose another with --port.`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return `${host} is no address of this machine. Choose another with --host.`;
+    case 'SQLITE_CORRUPT':
+    case 'SQLITE_NOTADB':
+      return `${databaseFile(settings)} is damaged or no SQLite database. It was left as it is: restore it, or move it away.`;
+    default:
+      break;
+  }
+  if (!(error instanceof DomainError)) return null;
+  const place = [databaseFile(settings), codeOf(error.cause)].filter((part) => part);
+  return place.length === 0 ? error.message : `${error.message} (${place.join(': ')})`;
+}
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+
+/** The SQLite file, where there is to be one. */
+function databaseFile({ databaseUrl, dataDir }: Settings): string | null {
+  try {
+    const location = locateDatabase(databaseUrl, dataDir);
+    return location.kind === 'sqlite' ? location.file : null;
+  } catch {
+    return null;
+  }
+}

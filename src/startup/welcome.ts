@@ -1,0 +1,43 @@
+import { join } from 'node:path';
+import type { Settings } from '../runtime/settings/settings.ts';
+
+/** A path as a shell takes it; most need no quotes. */
+const shellWord = (path: string): string =>
+  /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+
+/** The first words: what to open, where the key is, and three calls that work as they stand. */
+export function welcome(url: string, settings: Settings): string {
+  const keyFile = join(settings.dataDir, 'admin-key');
+  const kept = settings.masterKeySource === 'generated' || settings.masterKeySource === 'data folder';
+  const key = kept ? `$(cat ${shellWord(keyFile)})` : '$LITELLM_MASTER_KEY';
+  const said = {
+    generated: `${settings.masterKey.reveal()}   (made now, kept in ${keyFile})`,
+    'data folder': `kept in ${keyFile}`,
+    environment: 'taken from LITELLM_MASTER_KEY',
+    'config file': 'taken from general_settings.master_key',
+  }[settings.masterKeySource];
+  const calls = [
+    '# the prices and capabilities of a model, no key needed',
+    `curl -s ${url}/model_catalog/gpt-4o`,
+    '',
+    '# a chat with the built-in demo model',
+    `curl -s ${url}/v1/chat/completions -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" \\`,
+    `  -d '{"model":"demo","messages":[{"role":"user","content":"Hello"}]}'`,
+    '',
+    '# the trace it left, from the graph',
+    `curl -s ${url}/graphql -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" \\`,
+    `  -d '{"query":"{ traces(first: 5) { nodes { traceId name status durationMs llmCalls } } }"}'`,
+  ];
+  return `
+Lensgate is ready at ${url}
+
+  GraphiQL   ${url}/graphql
+  Docs       ${url}/docs
+  Admin key  ${said}
+
+Try:
+
+${calls.map((line) => (line === '' ? '' : `  ${line}`)).join('\n')}
+
+`;
+}
