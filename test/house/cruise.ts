@@ -1,8 +1,8 @@
 import { registerHooks } from 'node:module';
 import type { ICruiseResult, IForbiddenRuleType } from 'dependency-cruiser';
 
-// TypeScript 7 has no compiler API, and dependency-cruiser without one reads no `.ts` at all and reports
-// success. It gets TypeScript 6 instead. Over when it supports a parser that comes with TypeScript 7.
+// TypeScript 7 has no compiler API. Without one, dependency-cruiser reads no `.ts` file and reports success, so it
+// gets TypeScript 6. Remove this hook when it supports a parser of TypeScript 7.
 registerHooks({
   resolve(specifier, context, next) {
     const theirs = context.parentURL?.includes('/node_modules/dependency-cruiser/') ?? false;
@@ -14,11 +14,11 @@ registerHooks({
   },
 });
 
-/** The compiler the cruiser reads with. */
+/** Version of the compiler that the cruiser uses. */
 export { version as compilerVersion } from '@typescript/typescript6';
 
-/** Reads every import under `folders` of `baseDir` and judges it by the rules. */
-export async function cruiseHouse(
+/** Checks every import under `folders` of `baseDir` against the rules. */
+export async function cruiseSources(
   baseDir: string,
   folders: readonly string[],
   rules: readonly IForbiddenRuleType[],

@@ -2,7 +2,6 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ArrivingRequest, WholeRequest } from '../../../rest-shims/http/outgoing.ts';
 import { GatheredBytes } from '../../domain/gathered-bytes.ts';
-import { asBuffer } from '../../wire/json/members.ts';
 import { HotBody } from './request-body.ts';
 import { endOfHead, type HotHead, readHotHead } from './request-head.ts';
 import { HotResponse } from './fast-response.ts';
@@ -240,7 +239,8 @@ class HotConnection {
       this.#ahead = null;
       this.#enter('idle');
       if (this.#socket.isPaused()) this.#socket.resume();
-      this.#begin(asBuffer(ahead.take()));
+      const { buffer, byteOffset, byteLength } = ahead.take();
+      this.#begin(Buffer.from(buffer, byteOffset, byteLength));
     });
   }
 

@@ -1,4 +1,4 @@
-// Breaks `resolvers`, `engine-types-only` and `dataloader-in-loaders`.
+// Breaks `resolvers`, `gateway-types-only` and `dataloader-in-loaders`.
 import DataLoader from 'dataloader';
 import { engine } from '../src/gateway/uses-a-library.ts';
 import { call } from '../src/providers/brings-a-client.ts';

@@ -1,4 +1,4 @@
-// Breaks `runtime` and `roof-is-unseen`.
+// Breaks `runtime` and `composition-root-is-not-imported`.
 import { roof } from '../app.ts';
 
 export const loop = roof;

@@ -1,0 +1,194 @@
+/** Allowed imports between layers, as dependency-cruiser rules. Type-only imports count. See ARCHITECTURE.md. */
+import type { IForbiddenRuleType } from 'dependency-cruiser';
+
+interface Layer {
+  /** The message that a violation shows. */
+  readonly rule: string;
+  /** Path pattern of the layer's own files; they may always import each other. */
+  readonly from: string;
+  /** Path patterns of the other layers that it may import. */
+  readonly layers: readonly string[];
+  /** Libraries that it may import; `node:*` stands for every module of Node. */
+  readonly libraries: readonly string[];
+}
+
+const DOMAIN = '^src/domain/';
+const WIRE = '^src/wire/';
+const GATEWAY = '^src/gateway/';
+const RUNTIME = '^src/runtime/';
+const RESOLVERS = '^resolvers/';
+const SCHEMA = '^schema/';
+const REST_SHIMS = '^rest-shims/';
+const GRAPHQL = '^src/graphql/';
+
+const LAYERS: Readonly<Record<string, Layer>> = {
+  domain: { rule: 'The domain imports nothing.', from: DOMAIN, layers: [], libraries: [] },
+  wire: { rule: 'Wire formats import the domain only.', from: WIRE, layers: [DOMAIN], libraries: [] },
+  gateway: {
+    rule: 'The gateway imports the domain only: adapters reach it through ports.',
+    from: GATEWAY,
+    layers: [DOMAIN],
+    libraries: [],
+  },
+  persistence: {
+    rule: 'Persistence imports the domain, and is the only layer that imports the ORM and the ClickHouse client.',
+    from: '^src/persistence/',
+    layers: [DOMAIN],
+    libraries: ['@clickhouse/client', '@mikro-orm/[^/]+', 'kysely', 'sqlite3', 'node:*'],
+  },
+  providers: {
+    rule: 'Provider adapters import the domain and the wire formats. The HTTP client is a parameter.',
+    from: '^src/providers/',
+    layers: [DOMAIN, WIRE],
+    libraries: ['aws4fetch', 'stripe'],
+  },
+  runtime: {
+    rule: 'The runtime imports the domain, Node and small libraries.',
+    from: RUNTIME,
+    layers: [DOMAIN],
+    libraries: [
+      '@aws-sdk/credential-providers',
+      'google-auth-library',
+      'ipaddr.js',
+      'pino',
+      'prom-client',
+      're2js',
+      'ws',
+      'yaml',
+      'undici',
+      'zod',
+      'node:*',
+    ],
+  },
+  resolvers: {
+    rule: 'Operations import the domain and types of the gateway, never a transport or an adapter.',
+    from: RESOLVERS,
+    layers: [DOMAIN, GATEWAY],
+    libraries: ['dataloader'],
+  },
+  schema: {
+    rule: 'The graph imports operations, never an adapter or the REST transport.',
+    from: SCHEMA,
+    layers: [DOMAIN, RESOLVERS],
+    libraries: ['@pothos/[^/]+', 'graphql', 'graphql-scalars'],
+  },
+  'rest-shims': {
+    rule: 'The REST transport imports operations and wire formats, never an adapter or the graph.',
+    from: REST_SHIMS,
+    layers: [DOMAIN, WIRE, RESOLVERS],
+    libraries: ['koa', 'find-my-way', 'zod', 'node:*'],
+  },
+  graphql: {
+    rule: 'The GraphQL server imports the graph, operations and helpers of the REST transport, never an adapter of a store.',
+    from: GRAPHQL,
+    layers: [DOMAIN, RUNTIME, RESOLVERS, SCHEMA, REST_SHIMS],
+    libraries: ['@graphql-yoga/render-graphiql', 'graphql', 'graphql-sse', 'graphql-yoga', 'node:*'],
+  },
+  http: {
+    rule: 'The HTTP server imports transports, operations and the runtime, never the database or a provider.',
+    from: '^src/http/',
+    layers: [DOMAIN, GATEWAY, RUNTIME, RESOLVERS, REST_SHIMS, GRAPHQL],
+    libraries: ['koa', 'node:*'],
+  },
+  ingest: {
+    rule: 'Ingest turns exports into rows: it imports the domain, the wire formats and the thread pool.',
+    from: '^src/ingest/',
+    layers: [DOMAIN, WIRE, RUNTIME],
+    libraries: ['node:*'],
+  },
+  recording: {
+    rule: 'Call recording imports ports and the runtime; stores are parameters.',
+    from: '^src/recording/',
+    layers: [DOMAIN, GATEWAY, RUNTIME, WIRE],
+    libraries: ['node:*'],
+  },
+  startup: {
+    rule: 'Start-up messages import settings and error types.',
+    from: '^src/startup/',
+    layers: [DOMAIN, RUNTIME, '^src/persistence/database/database-url\\.ts$'],
+    libraries: ['node:*'],
+  },
+  codegen: {
+    rule: 'Code generation imports the graph only.',
+    from: '^codegen\\.ts$',
+    layers: [SCHEMA],
+    libraries: ['@graphql-codegen/[^/]+', 'graphql', 'node:*'],
+  },
+};
+
+/** Core modules are reported without `node:`; a path of this repository contains a slash. */
+const CORE_MODULES = '^(node:)?[a-z_]+(/(promises|posix|web|consumers))?$';
+
+const libraryPath = (name: string): string =>
+  name === 'node:*' ? CORE_MODULES : `(^|/)node_modules/(@types/)?${name}/`;
+
+const layerRules: IForbiddenRuleType[] = Object.entries(LAYERS).map(([name, { rule, from, layers, libraries }]) => ({
+  name,
+  comment: rule,
+  severity: 'error',
+  from: { path: from },
+  to: { pathNot: [from, ...layers, ...libraries.map(libraryPath)] },
+}));
+
+/** Rules about one thing instead of one layer. */
+const singleRules: IForbiddenRuleType[] = [
+  {
+    name: 'no-circular',
+    comment: 'Circular imports are not allowed.',
+    severity: 'error',
+    from: {},
+    to: { circular: true },
+  },
+  {
+    name: 'composition-root-is-not-imported',
+    comment: 'Files directly in src/ import everything; no other file imports them.',
+    severity: 'error',
+    from: { pathNot: ['^src/[^/]+\\.ts$', '^test/'] },
+    to: { path: '^src/[^/]+\\.ts$' },
+  },
+  {
+    name: 'dataloader-in-loaders',
+    comment: 'Batching lives in resolvers/operation/loaders.ts alone.',
+    severity: 'error',
+    from: { pathNot: '^resolvers/operation/loaders\\.ts$' },
+    to: { path: '(^|/)node_modules/dataloader/' },
+  },
+  {
+    name: 'orm-in-persistence',
+    comment: 'Only src/persistence and the migration script import MikroORM, Kysely and sqlite3.',
+    severity: 'error',
+    from: { pathNot: ['^src/persistence/', '^scripts/create-migration\\.ts$'] },
+    to: { path: '(^|/)node_modules/(@mikro-orm/[^/]+|kysely|sqlite3)/' },
+  },
+  {
+    name: 'stripe-in-its-adapter',
+    comment: 'Only src/providers/stripe imports the Stripe SDK.',
+    severity: 'error',
+    from: { pathNot: ['^src/providers/stripe/', '^test/'] },
+    to: { path: '(^|/)node_modules/stripe/' },
+  },
+  {
+    name: 'gateway-types-only',
+    comment: 'Operations import types of the gateway; the composition root passes the instance.',
+    severity: 'error',
+    from: { path: RESOLVERS },
+    to: { path: GATEWAY, dependencyTypesNot: ['type-only'] },
+  },
+  {
+    name: 'tests-are-unseen',
+    comment: 'Product code never imports a test.',
+    severity: 'error',
+    from: { pathNot: '^test/' },
+    to: { path: '^test/' },
+  },
+  {
+    name: 'no-unresolved',
+    comment: 'Every import resolves.',
+    severity: 'error',
+    from: {},
+    to: { couldNotResolve: true },
+  },
+];
+
+/** All rules, for dependency-cruiser's `forbidden`. */
+export const rules: readonly IForbiddenRuleType[] = [...layerRules, ...singleRules];
