@@ -6,7 +6,7 @@ import { displayName } from '../src/domain/chat/provider.ts';
 import { UpstreamFailed } from '../src/domain/errors.ts';
 import type { RequestBody } from '../src/domain/inference/askable.ts';
 import { CHAT_COMPLETIONS, RESPONSES } from '../src/domain/inference/endpoint.ts';
-import type { AnswerAbout } from '../src/wire/dialect.ts';
+import type { AnswerContext } from '../src/wire/dialect.ts';
 import { createIdeWriter, ideCompletion, ideFaultOf } from '../src/wire/ide/answer.ts';
 import { readIdeRequest, withModel } from '../src/wire/ide/request.ts';
 import { parseJson } from '../src/wire/json/fields.ts';
@@ -52,7 +52,7 @@ const includesUsage = ({ stream_options: options }: RequestBody): boolean =>
 /** A response as the chat completion an IDE reads. */
 async function inChatWords(call: GatewayCall, includeUsage: boolean): Promise<GatewayCall> {
   const { exchange, callId, modelGroup } = call;
-  const about: AnswerAbout = {
+  const about: AnswerContext = {
     model: modelGroup,
     fallbackId: callId,
     createdAt: Math.floor(Date.now() / 1000),

@@ -1,5 +1,5 @@
 import { InvalidInput, type Issue } from '../../src/domain/errors.ts';
-import { MOST_NESTING, nestsTooDeep } from '../../src/wire/json/nesting.ts';
+import { MAX_NESTING, nestsTooDeep } from '../../src/wire/json/nesting.ts';
 
 type Rule = Pick<Issue, 'rule' | 'message' | 'context'>;
 
@@ -93,7 +93,7 @@ export function fields<Values extends Readonly<Record<string, unknown>>>(readers
 function parseObject(body: Uint8Array): Readonly<Record<string, unknown>> {
   if (body.length === 0) throw broken({ path: ['body'], rule: 'missing', message: 'Field required', input: null });
   if (nestsTooDeep(body)) {
-    const context = { error: `more than ${MOST_NESTING} levels deep` };
+    const context = { error: `more than ${MAX_NESTING} levels deep` };
     throw broken({ path: ['body'], rule: 'json_invalid', message: 'JSON decode error', input: {}, context });
   }
   let value: unknown;

@@ -11,7 +11,7 @@ import { usdText } from '../../src/domain/money.ts';
 import { parseTraceparent } from '../../src/domain/traces/trace-context.ts';
 import { VERSION } from '../../src/domain/version.ts';
 import { eventOf } from '../../src/wire/sse/events.ts';
-import type { PartlyRead } from '../../src/wire/json/unread.ts';
+import type { PartiallyParsed } from '../../src/wire/json/unread.ts';
 import type { Form } from '../../src/domain/inference/form.ts';
 import { proxyError, statusOf } from '../errors.ts';
 import { callTermsOf } from './terms.ts';
@@ -58,7 +58,7 @@ function readOpenAi(endpoint: Endpoint, request: HttpRequest): ModelRequest {
   return form === null ? facts : { ...facts, form };
 }
 
-function sentBody({ asks }: Endpoint, { body: bytes, params }: HttpRequest, form: Form | null): PartlyRead {
+function sentBody({ asks }: Endpoint, { body: bytes, params }: HttpRequest, form: Form | null): PartiallyParsed {
   // Where the path names a model, as Azure's clients do, it is the one that is meant.
   const named = params['model'] ? { model: params['model'] } : {};
   if (form !== null) return wholly(formFields(form), named);

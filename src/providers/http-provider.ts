@@ -6,7 +6,7 @@ import type { HttpClient, UpstreamAnswer } from '../domain/http.ts';
 import type { Endpoint } from '../domain/inference/endpoint.ts';
 import { measuredOf } from '../domain/inference/measured.ts';
 import type { InspectorOptions, NativeDialect } from '../wire/dialect.ts';
-import { relayedExchange, unreadExchange, wholeExchange } from '../wire/exchange.ts';
+import { relayedExchange, unparsedExchange, wholeExchange } from '../wire/exchange.ts';
 import { parseJson } from '../wire/json/fields.ts';
 import { EventRelay } from '../wire/sse/relay.ts';
 import type { Counting } from './counting.ts';
@@ -129,7 +129,7 @@ async function unread({ deployment, request, answer, dialect }: Answered): Promi
   if (NO_SOUND.test(answer.headers['content-type'] ?? ''))
     throw await otherAnswer(deployment, answer, dialect, `it is no ${form}`);
   const bytes = await begun(inKnownWords(deployment, answer.body));
-  return unreadExchange(headOf(answer), bytes, measuredOf(request.endpoint, request.body));
+  return unparsedExchange(headOf(answer), bytes, measuredOf(request.endpoint, request.body));
 }
 
 const headOf = ({ status, headers }: UpstreamAnswer): Pick<Exchange, 'status' | 'headers'> => ({ status, headers });

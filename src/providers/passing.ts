@@ -4,7 +4,7 @@ import type { HttpClient } from '../domain/http.ts';
 import type { PassBody, PassThrough } from '../domain/upstream-objects/pass-through.ts';
 import { withModels } from '../wire/batches/lines.ts';
 import { errorOf } from '../wire/chat-completions/answer.ts';
-import { unreadExchange } from '../wire/exchange.ts';
+import { unparsedExchange } from '../wire/exchange.ts';
 import { withMembers } from '../wire/json/members.ts';
 import { contentTypeOf, listName, withParts } from '../wire/multipart/form.ts';
 import { accepted, inKnownWords } from './upstream-answer.ts';
@@ -32,7 +32,7 @@ export function passOver(
     };
     const answer = await accepted(http, deployment, call, { signal, errorOf, owner });
     const bytes = await begun(inKnownWords(deployment, answer.body));
-    return unreadExchange({ status: answer.status, headers: answer.headers }, bytes, undefined);
+    return unparsedExchange({ status: answer.status, headers: answer.headers }, bytes, undefined);
   };
 }
 

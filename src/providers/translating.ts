@@ -5,7 +5,7 @@ import { type Loss, Losses, type NeutralChat } from '../domain/chat/neutral-chat
 import type { Deployment, Provider } from '../domain/chat/provider.ts';
 import { InvalidInput, Unsupported } from '../domain/errors.ts';
 import type { Endpoint } from '../domain/inference/endpoint.ts';
-import type { AnswerAbout, InboundDialect, OutboundDialect } from '../wire/dialect.ts';
+import type { AnswerContext, InboundDialect, OutboundDialect } from '../wire/dialect.ts';
 import { INBOUND } from '../wire/dialects.ts';
 import { streamedExchange, wholeExchange } from '../wire/exchange.ts';
 import { parseJson } from '../wire/json/fields.ts';
@@ -116,7 +116,7 @@ async function answeredBack(
   const { followUp } = request;
   const failed = ({ message, code }: { readonly message: string; readonly code: string }): Error =>
     errorInside(deployment, { message, code, type: null, param: null });
-  const about: AnswerAbout = {
+  const about: AnswerContext = {
     model: request.model,
     fallbackId: crypto.randomUUID(),
     createdAt: now(),

@@ -2,7 +2,10 @@ import type { Source } from '../domain/chat/neutral-chat.ts';
 
 const DATA_URL = /^data:([^;,]*)(?:;[^;,]*)*?;base64,/i;
 
-/** Where bytes are, by an address that may hold them itself. */
+/**
+ * Source for an address. A base64 data URL gives the bytes inline; its media type falls back to `mediaType`, then to
+ * `application/octet-stream`. Any other address stays a URL.
+ */
 export function sourceOf(url: string, mediaType: string | null = null): Source {
   const head = DATA_URL.exec(url);
   if (head === null) return { form: 'url', url, mediaType };
@@ -13,7 +16,7 @@ export function sourceOf(url: string, mediaType: string | null = null): Source {
   };
 }
 
-/** The address of bytes; a data URL where they are at hand. Null for an uploaded file. */
+/** Address of a source: a data URL for inline bytes. Null for an uploaded file, which has only an id. */
 export function addressOf(source: Source): string | null {
   if (source.form === 'data') return `data:${source.mediaType};base64,${source.base64}`;
   return source.form === 'url' ? source.url : null;

@@ -5,135 +5,137 @@ import type { RequestBody } from '../domain/inference/askable.ts';
 import type { Endpoint } from '../domain/inference/endpoint.ts';
 import type { Form } from '../domain/inference/form.ts';
 
-/** A failure as an upstream words it, alone or inside an answer. */
+/** Error object of an upstream, from an error body or from inside an answer. */
 export interface AnswerError {
   readonly message: string;
   readonly type: string | null;
   readonly param: string | null;
-  /** The upstream's own code, or the status it means where the body names one. */
+  /** Error code of the upstream, or the HTTP status that the error stands for. Null when neither is known. */
   readonly code: string | null;
 }
 
-/** What a caller's dialect must be able to do so that its calls can go to an upstream of another. */
+/** A dialect of callers. Its requests and answers can be translated to and from the dialect of an upstream. */
 export interface InboundDialect {
   /**
-   * A request of this dialect in neutral words. Notes in `losses` every member it cannot carry, unknown ones too. Throws
-   * InvalidInput for what breaks the dialect's own rules.
+   * Reads a request into the neutral form. Adds every member that the neutral form cannot represent to `losses`,
+   * unknown members included. Throws InvalidInput for a request that breaks the rules of this dialect.
    */
   readRequest(body: RequestBody, losses: Losses): NeutralChat;
-  /** Writes one streamed answer. */
-  writer(about: AnswerAbout): AnswerWriter;
-  /** The same answer whole, as a JSON value. */
-  whole(steps: readonly AnswerStep[], about: AnswerAbout): unknown;
+  /** Creates the writer of one streamed answer. */
+  writer(context: AnswerContext): AnswerWriter;
+  /** The complete answer as a JSON value, for a caller that does not stream. */
+  whole(steps: readonly AnswerStep[], context: AnswerContext): unknown;
 }
 
-/** What an answer says of itself beside its steps. */
-export interface AnswerAbout {
-  /** The name the caller asked for. */
+/** Facts of an answer that its steps do not contain. */
+export interface AnswerContext {
+  /** Model name as the caller sent it. */
   readonly model: string;
-  /** Used where the upstream gives an answer no id. */
+  /** Id of the answer when the upstream sends none. */
   readonly fallbackId: string;
-  /** Unix seconds. */
+  /** Start time of the answer, in Unix seconds. */
   readonly createdAt: number;
-  /** The same, of now, for answers that tell when they ended; the first when absent. */
+  /** Current time in Unix seconds, for dialects that report the end time. `createdAt` when absent. */
   readonly now?: () => number;
-  /** The caller asked for a closing usage chunk, where the dialect leaves that to them. */
+  /** Whether the caller requested a closing usage chunk. Only some dialects make this optional. */
   readonly includeUsage: boolean;
-  /** The caller's request, for dialects whose answers repeat parts of it. */
+  /** Request of the caller, for dialects whose answers repeat parts of it. */
   readonly body: RequestBody;
-  /** How the answer is named and kept, in dialects whose callers may come back to it; else it has the upstream's id. */
+  /** Id and storage of the answer, in dialects with stored answers. When absent, the answer has the upstream's id. */
   readonly followUp?: FollowUp;
 }
 
-/** Writes the steps of one answer as the text of server-sent events. */
+/** Writes the steps of one answer as server-sent events. */
 export interface AnswerWriter {
-  /** The events of one step; empty text when this dialect says nothing of it now. */
+  /** Events for one step. Empty text when the dialect sends no event for it now. */
   write(step: AnswerStep): string;
-  /** What is still to be said when the answer is complete. */
+  /** Remaining events after the last step. */
   end(): string;
 }
 
-/** What an upstream's dialect must be able to do so that callers of another can be served by it. */
+/** A dialect of upstreams. Callers of other dialects use it through translation. */
 export interface OutboundDialect {
-  /** A request in this dialect's words. Notes in `losses` what it has no words for. */
+  /** Writes a neutral chat as a request of this dialect. Adds settings that it does not support to `losses`. */
   writeRequest(chat: NeutralChat, losses: Losses): RequestBody;
-  /** Reads one streamed answer. */
+  /** Creates the reader of one streamed answer. */
   reader(): AnswerReader;
-  /** The steps of an answer that came whole. */
+  /** Steps of a complete answer, given as parsed JSON. */
   stepsOf(answer: unknown): readonly AnswerStep[];
 }
 
-/** Reads one streamed answer into steps. What it does not know says nothing; it never throws. */
+/** Reads one streamed answer into steps. Ignores unknown events and members. Never throws. */
 export interface AnswerReader {
-  /** The steps of one event: its parsed data, and its name where the dialect names events. */
+  /** Steps of one event. `data` is its parsed JSON, `event` its name or null. */
   read(data: unknown, event: string | null): readonly AnswerStep[];
 }
 
-/** What forwarding an answer in its own dialect needs: its facts read in passing, its model's name rewritten. */
+/** Forwards answers in their own dialect. Reads their facts on the way and rewrites the model name. */
 export interface NativeDialect {
-  /** The failure a body or an event carries; null when it carries none. */
+  /** Error in a parsed body or event. Null when there is none. */
   errorOf(value: unknown): AnswerError | null;
-  /** Reads a whole answer, or the failure it carries under a good status; null when the bytes are neither. */
-  whole(bytes: Uint8Array, about: WholeAbout): WholeAnswer | { readonly error: AnswerError } | null;
-  /** Follows a streamed answer. */
+  /** Reads a complete answer, or the error that it has despite a 2xx status. Null when the bytes are neither. */
+  whole(bytes: Uint8Array, context: WholeAnswerContext): WholeAnswer | { readonly error: AnswerError } | null;
+  /** Creates the inspector of one streamed answer. */
   inspector(options: InspectorOptions): StreamInspector;
 }
 
-export interface WholeAbout {
+/** Facts about the request of a complete answer. */
+export interface WholeAnswerContext {
   readonly endpoint: Endpoint;
-  /** The model name the caller asked for. */
+  /** Model name as the caller sent it. */
   readonly model: string;
-  /** The caller's request, for answers whose form depends on it. */
+  /** Request of the caller, for answers whose form depends on it. */
   readonly body: RequestBody;
-  /** The same as the form it was, with the files in it. */
+  /** The request as a multipart form with its files. Absent for a JSON request. */
   readonly form?: Form;
-  /** Most characters of the answer's text kept for the outcome; 0 keeps none. */
+  /** Most characters of the answer text in the outcome. 0 keeps no text. */
   readonly textLimit: number;
-  /** An id of the upstream's as the caller gets to see it; as it is when absent. */
+  /** Maps an upstream id to the id that the caller sees. Identity when absent. */
   readonly idOf?: (upstreamId: string) => string;
-  /** The response that the answer goes on from, where its upstream was told the conversation instead; none when absent. */
+  /** `previous_response_id` of the caller, when the gateway sent the whole conversation instead. None when absent. */
   readonly previousId?: string | null;
 }
 
-/** A whole answer, ready to forward. */
+/** A complete answer, ready to forward. */
 export interface WholeAnswer {
   readonly bytes: Uint8Array;
   readonly outcome: Outcome;
-  /** The same, typed. */
+  /** The answer as typed deltas. */
   deltas(): readonly ChatDelta[];
 }
 
+/** Settings of the inspection of one streamed answer. */
 export interface InspectorOptions {
-  /** The model name the caller asked for. */
+  /** Model name as the caller sent it. */
   readonly model: string;
-  /** Leave the closing usage chunk out: the gateway asked for it, the caller did not. */
+  /** Remove the closing usage chunk, because only the gateway requested it. */
   readonly dropUsage: boolean;
-  /** Most characters of the answer's text kept for the outcome; 0 keeps none. */
+  /** Most characters of the answer text in the outcome. 0 keeps no text. */
   readonly textLimit: number;
-  /** An id of the upstream's as the caller gets to see it; as it is when absent. */
+  /** Maps an upstream id to the id that the caller sees. Identity when absent. */
   readonly idOf?: (upstreamId: string) => string;
-  /** The response that the answer goes on from, where its upstream was told the conversation instead; none when absent. */
+  /** `previous_response_id` of the caller, when the gateway sent the whole conversation instead. None when absent. */
   readonly previousId?: string | null;
-  /** The request, for answers that leave to it what they are; none when absent. */
+  /** Request of the caller, for answers that do not repeat its settings. None when absent. */
   readonly body?: RequestBody;
-  /** The upstream reported a failure inside its stream. */
+  /** Creates the error for a failure that the upstream reports inside its stream. */
   readonly refused: (error: AnswerError) => Error;
-  /** The stream broke a rule of its format; `fault` says which. */
+  /** Creates the error for a stream that violates its format. `fault` names the violation. */
   readonly garbled: (fault: string) => Error;
 }
 
-/** Follows the events of one streamed answer as they are forwarded. */
+/** Inspects the events of one streamed answer while they are forwarded. */
 export interface StreamInspector {
   /**
-   * Reads what accounting needs of one event. Gives what goes on in its place: the same buffer untouched, another, null
-   * for nothing; or why the stream ends here.
+   * Reads the accounting facts of one event. Returns the event to forward: the same buffer, a replacement, or null to
+   * drop it. Returns an Error to end the stream.
    */
   inspect(event: Buffer): Buffer | null | Error;
-  /** Whether the answer has begun: up to then a failure can still be answered as one. */
+  /** Whether the answer has begun. Before that, a failure can still become an HTTP error. */
   readonly begun: boolean;
-  /** Whether the answer has said all it must before its stream may end. */
+  /** Whether the stream may end now. An earlier end is a truncated answer. */
   readonly complete: boolean;
   outcome(): Outcome;
-  /** The typed steps of one event. */
+  /** Typed deltas of one event. */
   deltas(data: Buffer, event: string | null): readonly ChatDelta[];
 }

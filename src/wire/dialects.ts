@@ -6,7 +6,7 @@ import { GENERATE_CONTENT_IN } from './generate-content/native.ts';
 import { MESSAGES_IN } from './messages/inbound.ts';
 import { RESPONSES_IN } from './responses/inbound.ts';
 
-/** The dialects in which callers may ask a model whose upstream speaks another. */
+/** Caller dialects that can be translated to the dialect of another upstream. */
 export const INBOUND: Readonly<Partial<Record<Dialect, InboundDialect>>> = {
   'chat-completions': CHAT_COMPLETIONS_IN,
   completions: COMPLETIONS_IN,

@@ -6,7 +6,7 @@ import { createEventBuffer, dataOf, endOfEvent, nameOf } from './sse/events.ts';
 
 type Head = Pick<Exchange, 'status' | 'headers'>;
 
-/** The exchange of a streamed answer that has begun: its bytes on their way, and who follows them. */
+/** Exchange of a streamed answer that has begun. The inspector gives its deltas and its outcome. */
 export function relayedExchange(head: Head, stream: ByteStream, inspector: StreamInspector): Exchange {
   return streamedExchange(head, stream, {
     deltas: () => streamedDeltas(stream, inspector),
@@ -14,12 +14,12 @@ export function relayedExchange(head: Head, stream: ByteStream, inspector: Strea
   });
 }
 
-/** The exchange of a streamed answer whose steps and outcome are known from elsewhere than its bytes. */
-export function streamedExchange(head: Head, bytes: ByteStream, known: Pick<Exchange, 'deltas' | 'outcome'>): Exchange {
-  return { ...head, streaming: true, bytes, ...known };
+/** Exchange of a streamed answer whose deltas and outcome do not come from these bytes. */
+export function streamedExchange(head: Head, bytes: ByteStream, facts: Pick<Exchange, 'deltas' | 'outcome'>): Exchange {
+  return { ...head, streaming: true, bytes, ...facts };
 }
 
-/** The exchange of an answer that has come whole. */
+/** Exchange of a complete answer. */
 export function wholeExchange(head: Head, { bytes, outcome, deltas }: WholeAnswer): Exchange {
   return {
     ...head,
@@ -30,13 +30,13 @@ export function wholeExchange(head: Head, { bytes, outcome, deltas }: WholeAnswe
   };
 }
 
-/** The exchange of an answer that nobody reads: its bytes go on as they come, and what it is billed by is known. */
-export function unreadExchange(head: Head, bytes: ByteStream, measured: Measured | undefined): Exchange {
-  const outcome: Outcome = { ...NOTHING_READ, ...(measured === undefined ? {} : { measured }) };
+/** Exchange of an answer that is forwarded without parsing. `measured` is what it is billed by. */
+export function unparsedExchange(head: Head, bytes: ByteStream, measured: Measured | undefined): Exchange {
+  const outcome: Outcome = { ...EMPTY_OUTCOME, ...(measured === undefined ? {} : { measured }) };
   return { ...head, streaming: false, bytes, deltas: () => noDeltas(bytes), outcome: () => outcome };
 }
 
-const NOTHING_READ: Outcome = {
+const EMPTY_OUTCOME: Outcome = {
   responseId: null,
   responseModel: null,
   finishReason: null,
@@ -45,7 +45,7 @@ const NOTHING_READ: Outcome = {
   text: null,
 };
 
-/** An answer without typed steps: it ends when its bytes do. */
+/** Deltas of an answer without typed deltas: none. Ends when the bytes end. */
 function noDeltas(bytes: ByteStream): AsyncIterableIterator<ChatDelta> {
   const chunks = iterate(bytes);
   return {
@@ -77,7 +77,7 @@ function wholeDeltas(deltas: readonly ChatDelta[]): AsyncIterableIterator<ChatDe
   };
 }
 
-/** Reads a stream as typed steps. Not a generator: leaving must reach the upstream while a step is awaited. */
+/** Reads a stream as typed deltas. Not a generator: `return` must cancel the upstream while `next` is pending. */
 function streamedDeltas(stream: ByteStream, inspector: StreamInspector): AsyncIterableIterator<ChatDelta> {
   const chunks = iterate(stream);
   const events = createEventBuffer();

@@ -2,13 +2,13 @@ import { asBuffer } from './json/members.ts';
 import { eventText, type Reframer } from './sse/reframed.ts';
 
 const LF = 0x0a;
-/** Most bytes one line may have before its stream counts as garbage. */
+/** Most bytes of one line. A longer line is a framing error. */
 const LINE_LIMIT = 32 * 1024 * 1024;
 
-/** Lines of JSON as server-sent events. */
+/** Converts newline-delimited JSON to server-sent events. Blank lines are ignored. */
 export function createLineReframer(): Reframer {
-  let held: Buffer[] = [];
-  let heldBytes = 0;
+  let buffered: Buffer[] = [];
+  let bufferedBytes = 0;
   const writeLines = (lines: string, write: (event: string) => void): void =>
     lines
       .split('\n')
@@ -20,17 +20,17 @@ export function createLineReframer(): Reframer {
       const bytes = asBuffer(chunk);
       const last = bytes.lastIndexOf(LF);
       if (last === -1) {
-        held.push(bytes);
-        heldBytes += bytes.length;
-        if (heldBytes > LINE_LIMIT) throw new RangeError(`a line has more than ${LINE_LIMIT} bytes`);
+        buffered.push(bytes);
+        bufferedBytes += bytes.length;
+        if (bufferedBytes > LINE_LIMIT) throw new RangeError(`a line has more than ${LINE_LIMIT} bytes`);
         return;
       }
-      // Cut at line ends only: a character never spans two lines.
-      const whole = Buffer.concat([...held, bytes.subarray(0, last)]).toString('utf8');
-      held = [bytes.subarray(last + 1)];
-      heldBytes = bytes.length - last - 1;
+      // Decode complete lines only, so that no UTF-8 sequence is cut.
+      const whole = Buffer.concat([...buffered, bytes.subarray(0, last)]).toString('utf8');
+      buffered = [bytes.subarray(last + 1)];
+      bufferedBytes = bytes.length - last - 1;
       writeLines(whole, write);
     },
-    end: (write) => writeLines(Buffer.concat(held).toString('utf8'), write),
+    end: (write) => writeLines(Buffer.concat(buffered).toString('utf8'), write),
   };
 }

@@ -1,10 +1,11 @@
 import type { Losses, NeutralChat } from '../domain/chat/neutral-chat.ts';
 
 /**
- * Notes, for a dialect that cannot say it, that one tool is to be called at a time. With one tool, or one that must be called,
- * models do so by themselves, and clients say it on every such request; between several it would be another answer.
+ * Adds `parallel_tool_calls: false` to `losses`, for a dialect without such a setting. It is a hint when only one tool
+ * can be called: models then call it once at a time, and clients send the member by default. With several tools the
+ * answer could differ, so it is essential.
  */
-export function noteSingleCalls({ parallelToolCalls, tools, toolChoice }: NeutralChat, losses: Losses): void {
+export function noteSingleToolCalls({ parallelToolCalls, tools, toolChoice }: NeutralChat, losses: Losses): void {
   if (parallelToolCalls !== false || tools.length === 0 || toolChoice?.mode === 'none') return;
   if (tools.length === 1 || toolChoice?.mode === 'tool') losses.hint('parallel_tool_calls');
   else losses.essential('parallel_tool_calls');

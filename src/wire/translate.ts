@@ -4,10 +4,10 @@ import type { AnswerReader, AnswerWriter } from './dialect.ts';
 import { parseJson } from './json/fields.ts';
 import { createEventBuffer, dataOf, endOfEvent, nameOf } from './sse/events.ts';
 
-/** Marks the end of a stream in some dialects; says nothing. */
+/** End marker of streams in some dialects. Contains no step. */
 const DONE = Buffer.from('[DONE]');
 
-/** The steps of the events in a run of whole ones. */
+/** Steps of a run of complete events. */
 export function stepsOfRun(run: Buffer, reader: AnswerReader): AnswerStep[] {
   const steps: AnswerStep[] = [];
   for (let start = 0; start < run.length;) {
@@ -22,15 +22,15 @@ export function stepsOfRun(run: Buffer, reader: AnswerReader): AnswerStep[] {
 
 type Failure = Extract<AnswerStep, { kind: 'failure' }>;
 
-/** What else there is to know of a translation. */
+/** Settings of a translation. */
 interface Translation {
-  /** What the answer's own words of failure mean. */
+  /** Creates the error for a failure that the answer reports. */
   readonly failed: (step: Failure) => Error;
 }
 
 /**
- * A streamed answer in the words of another dialect. Every event of the source is written on at once; a source that fails,
- * or says that its answer did, fails this one, and the door words its last event.
+ * A streamed answer, translated to another dialect. Each event is written as soon as it arrives. The stream fails when
+ * the source fails or reports a failure. The transport then writes the last event.
  */
 export function translatedStream(
   source: ByteStream,
@@ -42,13 +42,13 @@ export function translatedStream(
   return {
     pipe(sink: ByteSink) {
       let over = false;
-      /** Writes a run on; what comes after a failure is nobody's. */
+      /** Translates a run of events. A failure step cancels the source and fails the sink. Later events are ignored. */
       const write = (run: Buffer | null, end: () => string = () => ''): boolean => {
         const steps = run === null ? [] : stepsOfRun(run, reader);
         const failure = steps.find((step) => step.kind === 'failure');
         const text = `${steps.map((step) => writer.write(step)).join('')}${failure === undefined ? end() : ''}`;
-        const goOn = text === '' ? true : sink.chunk(Buffer.from(text));
-        if (failure === undefined) return goOn;
+        const wantsMore = text === '' ? true : sink.chunk(Buffer.from(text));
+        if (failure === undefined) return wantsMore;
         over = true;
         source.cancel();
         sink.fail(failed(failure));

@@ -4,7 +4,7 @@ import type { AnswerError, NativeDialect, OutboundDialect } from './dialect.ts';
 import { parseJson } from './json/fields.ts';
 import { StepsInspector } from './sse/steps-inspector.ts';
 
-/** A dialect that upstreams speak and no caller does: its answers are followed by their steps, and always translated. */
+/** Native dialect of upstreams that has no callers. Its answers are read as steps and always translated. */
 export function upstreamOnly(dialect: {
   readonly outbound: OutboundDialect;
   errorOf(value: unknown): AnswerError | null;

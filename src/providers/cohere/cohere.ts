@@ -6,7 +6,7 @@ import { upstreamRequest } from '../../wire/chat-completions/request.ts';
 import { COHERE_EMBEDDINGS, COHERE_NATIVE } from '../../wire/cohere-chat/native.ts';
 import type { NativeDialect } from '../../wire/dialect.ts';
 import { textsToEmbed } from '../../wire/embeddings/answer.ts';
-import { given } from '../../wire/json/fields.ts';
+import { withoutNulls } from '../../wire/json/fields.ts';
 import type { Protocol } from '../http-provider.ts';
 
 const COHERE_BASE = 'https://api.cohere.com';
@@ -49,7 +49,7 @@ function bodyOf({ upstreamModel }: Deployment, request: ModelRequest): Uint8Arra
   const { endpoint, body, bytes } = request;
   if (endpoint.dialect === 'cohere-chat') return bytes;
   if (endpoint.operation === 'rerank') return upstreamRequest(request, upstreamModel);
-  const asked = given({
+  const asked = withoutNulls({
     model: upstreamModel,
     texts: textsToEmbed(body),
     // What a text is embedded for is not said in OpenAI's words; Cohere's own word is taken where it stands.

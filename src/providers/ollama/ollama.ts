@@ -1,7 +1,7 @@
 import type { Deployment } from '../../domain/chat/provider.ts';
 import type { ModelRequest } from '../../domain/chat/chat.ts';
 import { textsToEmbed } from '../../wire/embeddings/answer.ts';
-import { given } from '../../wire/json/fields.ts';
+import { withoutNulls } from '../../wire/json/fields.ts';
 import { createLineReframer } from '../../wire/ndjson.ts';
 import { OLLAMA_EMBEDDINGS, OLLAMA_NATIVE } from '../../wire/ollama-chat/native.ts';
 import { reframed } from '../../wire/sse/reframed.ts';
@@ -34,6 +34,6 @@ export function ollama(name: 'ollama' | 'ollama_chat'): Protocol {
 }
 
 function embedBody({ upstreamModel }: Deployment, { body }: ModelRequest): Uint8Array {
-  const asked = given({ model: upstreamModel, input: textsToEmbed(body), dimensions: body['dimensions'] });
+  const asked = withoutNulls({ model: upstreamModel, input: textsToEmbed(body), dimensions: body['dimensions'] });
   return Buffer.from(JSON.stringify(asked));
 }

@@ -1,7 +1,7 @@
 import type { RequestBody } from '../../domain/inference/askable.ts';
 import type { NativeDialect } from '../dialect.ts';
 import { embeddingsAnswer, textsToEmbed } from '../embeddings/answer.ts';
-import { count, list, object, parseJson, given } from '../json/fields.ts';
+import { count, list, object, parseJson, withoutNulls } from '../json/fields.ts';
 import { malformed } from '../malformed.ts';
 import { CONVERSE_NATIVE } from '../converse/native.ts';
 
@@ -15,10 +15,14 @@ export const embeds = (model: string): boolean => TITAN.test(model) || COHERE.te
 export function embeddingRequest(model: string, body: RequestBody): RequestBody {
   const texts = textsToEmbed(body);
   if (COHERE.test(model))
-    return given({ texts, input_type: body['input_type'] ?? 'search_document', output_dimension: body['dimensions'] });
+    return withoutNulls({
+      texts,
+      input_type: body['input_type'] ?? 'search_document',
+      output_dimension: body['dimensions'],
+    });
   const [only] = texts;
   if (texts.length !== 1) throw malformed('input', 'one text: this model embeds one at a time');
-  return given({ inputText: only, dimensions: body['dimensions'] });
+  return withoutNulls({ inputText: only, dimensions: body['dimensions'] });
 }
 
 /** Vectors of models on Bedrock, in OpenAI's frame. Only Amazon's own say how many tokens they read. */

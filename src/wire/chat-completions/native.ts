@@ -1,5 +1,5 @@
 import type { ChatDelta, Outcome } from '../../domain/chat/chat.ts';
-import type { NativeDialect, WholeAbout, WholeAnswer } from '../dialect.ts';
+import type { NativeDialect, WholeAnswerContext, WholeAnswer } from '../dialect.ts';
 import { parseJson } from '../json/fields.ts';
 import { asBuffer } from '../json/members.ts';
 import { createModelRewriter } from '../json/model-rewriter.ts';
@@ -28,7 +28,7 @@ export function openAiFrame(form: AnswerForm = {}): NativeDialect {
 export function wholeAnswer(
   original: Uint8Array,
   value: unknown,
-  { model, textLimit }: Pick<WholeAbout, 'model' | 'textLimit'>,
+  { model, textLimit }: Pick<WholeAnswerContext, 'model' | 'textLimit'>,
   { namesPrice, keepsModel }: AnswerForm = {},
 ): WholeAnswer {
   const { id, model: responseModel, finishReason, usage } = factsOf(value);

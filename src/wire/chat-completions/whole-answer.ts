@@ -1,5 +1,5 @@
 import type { AnswerStep } from '../../domain/chat/answer-step.ts';
-import type { AnswerAbout } from '../dialect.ts';
+import type { AnswerContext } from '../dialect.ts';
 import { usageObject } from './usage.ts';
 import { proofOf } from './write-answer.ts';
 
@@ -23,7 +23,7 @@ interface Gathered {
 }
 
 /** An answer whole, as a chat completion. */
-export function wholeChatCompletion(steps: readonly AnswerStep[], about: AnswerAbout): unknown {
+export function wholeChatCompletion(steps: readonly AnswerStep[], about: AnswerContext): unknown {
   const { id, text, refusal, reasoning, blocks, calls, finishReason, usage } = gather(steps);
   const message = {
     role: 'assistant',

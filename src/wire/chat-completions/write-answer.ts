@@ -1,12 +1,12 @@
 import type { AnswerStep } from '../../domain/chat/answer-step.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
-import type { AnswerAbout, AnswerWriter } from '../dialect.ts';
+import type { AnswerContext, AnswerWriter } from '../dialect.ts';
 import { usageObject } from './usage.ts';
 
 const DONE = 'data: [DONE]\n\n';
 
 /** Writes an answer as chunks of a chat completion: each step at once, the usage last where the caller asked for it. */
-export function createChunkWriter(about: AnswerAbout): AnswerWriter {
+export function createChunkWriter(about: AnswerContext): AnswerWriter {
   let id = about.fallbackId;
   let begun = false;
   let thought = '';

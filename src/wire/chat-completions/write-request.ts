@@ -14,7 +14,7 @@ import type {
 import { effortOf } from '../../domain/chat/reasoning.ts';
 import type { RequestBody } from '../../domain/inference/askable.ts';
 import { addressOf } from '../data-url.ts';
-import { type Fields, given } from '../json/fields.ts';
+import { type Fields, withoutNulls } from '../json/fields.ts';
 import { proofOf } from './write-answer.ts';
 
 /** In what upstreams of this dialect differ. */
@@ -26,7 +26,7 @@ export interface ChatCompletionsForm {
 /** A chat as a request for a chat completion. */
 export function writeChat(chat: NeutralChat, losses: Losses, { maxTokensMember }: ChatCompletionsForm): RequestBody {
   if (chat.topK !== null) losses.essential('top_k');
-  return given({
+  return withoutNulls({
     model: chat.model,
     messages: chat.messages.flatMap((message, index) => writeMessage(message, `messages[${index}]`, losses)),
     stream: chat.stream ? true : null,
@@ -95,9 +95,10 @@ function writePart(part: UserPart, where: string, losses: Losses): readonly Fiel
       return [{ type: 'text', text: part.text }];
     case 'image':
       if (url === null) break;
-      return [{ type: 'image_url', image_url: given({ url, detail: part.detail }) }];
+      return [{ type: 'image_url', image_url: withoutNulls({ url, detail: part.detail }) }];
     case 'file':
-      if (source?.form === 'id') return [{ type: 'file', file: given({ file_id: source.id, filename: part.name }) }];
+      if (source?.form === 'id')
+        return [{ type: 'file', file: withoutNulls({ file_id: source.id, filename: part.name }) }];
       if (source?.form !== 'data') break;
       return [{ type: 'file', file: { file_data: url, filename: part.name ?? 'document' } }];
     case 'audio':
@@ -140,7 +141,7 @@ function writeAnswer(parts: readonly AssistantPart[], where: string, losses: Los
 
 const writeTool = ({ name, description, parameters, strict }: NeutralTool): Fields => ({
   type: 'function',
-  function: given({ name, description, parameters, strict }),
+  function: withoutNulls({ name, description, parameters, strict }),
 });
 
 const writeToolChoice = (choice: ToolChoice): unknown =>
@@ -150,5 +151,5 @@ function writeOutputForm(output: OutputForm): Fields {
   if (output.form === 'text') return { type: 'text' };
   if (output.form === 'json') return { type: 'json_object' };
   const { name, description, schema, strict } = output;
-  return { type: 'json_schema', json_schema: given({ name, description, schema, strict }) };
+  return { type: 'json_schema', json_schema: withoutNulls({ name, description, schema, strict }) };
 }

@@ -13,14 +13,14 @@ import type {
 import { thoughtBudgetOf } from '../../domain/chat/reasoning.ts';
 import type { RequestBody } from '../../domain/inference/askable.ts';
 import { addressOf } from '../data-url.ts';
-import { type Fields, given } from '../json/fields.ts';
-import { noteSingleCalls } from '../single-calls.ts';
+import { type Fields, withoutNulls } from '../json/fields.ts';
+import { noteSingleToolCalls } from '../single-calls.ts';
 
 /** A chat as a request of Cohere's second version. */
 export function writeCohere(chat: NeutralChat, losses: Losses): RequestBody {
-  noteSingleCalls(chat, losses);
+  noteSingleToolCalls(chat, losses);
   if (chat.endUser !== null) losses.hint('user');
-  return given({
+  return withoutNulls({
     model: chat.model,
     stream: chat.stream,
     messages: chat.messages.flatMap((message, index) => writeMessage(message, `messages[${index}]`, losses)),
@@ -46,7 +46,7 @@ function writeTools({ tools, toolChoice }: NeutralChat): Fields {
   return {
     tools: offered.map(({ name, description, parameters }) => ({
       type: 'function',
-      function: given({ name, description, parameters }),
+      function: withoutNulls({ name, description, parameters }),
     })),
     ...(offered.some(({ strict }) => strict === true) ? { strict_tools: true } : {}),
     tool_choice: choice,
@@ -76,7 +76,7 @@ function writeParts(parts: readonly UserPart[], where: string, losses: Losses): 
     if (part.kind === 'text') return [{ type: 'text', text: part.text }];
     const url = part.kind === 'image' ? addressOf(part.source) : null;
     if (part.kind === 'image' && url !== null)
-      return [{ type: 'image_url', image_url: given({ url, detail: part.detail }) }];
+      return [{ type: 'image_url', image_url: withoutNulls({ url, detail: part.detail }) }];
     losses.essential(at);
     return [];
   });
@@ -91,7 +91,7 @@ function writeAnswer(parts: readonly AssistantPart[], where: string, losses: Los
   const calls = parts.flatMap((part) => (part.kind === 'toolCall' ? [part] : []));
   if (thought !== '' && calls.length === 0) losses.hint(`${where}.reasoning`);
   const content = [...said.map(({ text }) => text), ...refused].join('');
-  return given({
+  return withoutNulls({
     role: 'assistant',
     content: content === '' ? null : content,
     tool_plan: thought !== '' && calls.length > 0 ? thought : null,
@@ -122,10 +122,10 @@ function noteMark(mark: CacheMark | undefined, where: string, losses: Losses): v
 
 function writeOutputForm(output: OutputForm): Fields {
   if (output.form === 'text') return { type: 'text' };
-  return given({ type: 'json_object', json_schema: output.form === 'schema' ? output.schema : null });
+  return withoutNulls({ type: 'json_object', json_schema: output.form === 'schema' ? output.schema : null });
 }
 
 function writeReasoning(reasoning: Reasoning): Fields {
   if (reasoning.effort === 'none') return { type: 'disabled' };
-  return given({ type: 'enabled', token_budget: thoughtBudgetOf(reasoning) });
+  return withoutNulls({ type: 'enabled', token_budget: thoughtBudgetOf(reasoning) });
 }

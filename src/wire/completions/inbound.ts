@@ -4,7 +4,7 @@ import { type Losses, type NeutralChat } from '../../domain/chat/neutral-chat.ts
 import type { RequestBody } from '../../domain/inference/askable.ts';
 import { noteUnread, readSampling } from '../chat-completions/read-request.ts';
 import { usageObject } from '../chat-completions/usage.ts';
-import type { AnswerAbout, AnswerWriter, InboundDialect } from '../dialect.ts';
+import type { AnswerContext, AnswerWriter, InboundDialect } from '../dialect.ts';
 import { malformed } from '../malformed.ts';
 
 const READ = new Set([
@@ -48,7 +48,7 @@ function readCompletion(body: RequestBody, losses: Losses): NeutralChat {
   };
 }
 
-function createTextWriter(about: AnswerAbout): AnswerWriter {
+function createTextWriter(about: AnswerContext): AnswerWriter {
   let id = about.fallbackId;
   let usage: Usage | null = null;
   const event = (rest: object): string =>
@@ -67,7 +67,7 @@ function createTextWriter(about: AnswerAbout): AnswerWriter {
   };
 }
 
-function wholeCompletion(steps: readonly AnswerStep[], about: AnswerAbout): unknown {
+function wholeCompletion(steps: readonly AnswerStep[], about: AnswerContext): unknown {
   const begin = steps.find((step) => step.kind === 'begin');
   const finish = steps.findLast((step) => step.kind === 'finish');
   const counted = steps.findLast((step) => step.kind === 'usage');

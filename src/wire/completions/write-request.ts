@@ -1,7 +1,7 @@
 import type { AssistantPart, Losses, NeutralChat, NeutralMessage, UserPart } from '../../domain/chat/neutral-chat.ts';
 import { effortOf } from '../../domain/chat/reasoning.ts';
 import type { RequestBody } from '../../domain/inference/askable.ts';
-import { given } from '../json/fields.ts';
+import { withoutNulls } from '../json/fields.ts';
 
 /** Most texts that may end an answer. */
 const MOST_STOPS = 4;
@@ -15,7 +15,7 @@ export function writeCompletion(chat: NeutralChat, losses: Losses, { maxTokens }
   const isConversation = chat.messages.filter(({ role }) => role !== 'system').length > 1;
   const prompt = isConversation ? conversationOf(chat.messages, texts) : texts.join('\n\n');
   const stop = isConversation && chat.stop.length < MOST_STOPS ? [...chat.stop, NEXT_TURN] : chat.stop;
-  return given({
+  return withoutNulls({
     model: chat.model,
     prompt,
     stream: chat.stream ? true : null,

@@ -8,7 +8,7 @@ import type {
   ToolResult,
   UserPart,
 } from '../../domain/chat/neutral-chat.ts';
-import { type Fields, given } from '../json/fields.ts';
+import { type Fields, withoutNulls } from '../json/fields.ts';
 import { argumentsOf } from '../json/arguments.ts';
 
 /** Formats of documents by their media types. */
@@ -81,7 +81,7 @@ export function createBlockWriter(losses: Losses): BlockWriter {
   function writeResult({ callId, content, failed, cached }: ToolResult, where: string): readonly Fields[] {
     const shown = content.flatMap((part, index) => writeShown(part, `${where}.content[${index}]`));
     const status = failed ? 'error' : null;
-    return [{ toolResult: given({ toolUseId: callId, content: shown, status }) }, ...cachePoint(cached)];
+    return [{ toolResult: withoutNulls({ toolUseId: callId, content: shown, status }) }, ...cachePoint(cached)];
   }
 
   return {
@@ -100,7 +100,7 @@ export function createBlockWriter(losses: Losses): BlockWriter {
 
 /** A mark after what is to be cached. */
 export const cachePoint = (mark: CacheMark | undefined): readonly Fields[] =>
-  mark === undefined ? [] : [{ cachePoint: given({ type: 'default', ttl: mark.ttl }) }];
+  mark === undefined ? [] : [{ cachePoint: withoutNulls({ type: 'default', ttl: mark.ttl }) }];
 
 /** A text of nothing but blanks is refused. */
 const textBlock = (text: string): readonly Fields[] => (text.trim() === '' ? [] : [{ text }]);

@@ -8,9 +8,9 @@ import type {
 } from '../../domain/chat/neutral-chat.ts';
 import { thoughtBudgetOf } from '../../domain/chat/reasoning.ts';
 import type { RequestBody } from '../../domain/inference/askable.ts';
-import { type Fields, given } from '../json/fields.ts';
+import { type Fields, withoutNulls } from '../json/fields.ts';
 import { JSON_ONLY } from '../messages/write-output.ts';
-import { noteSingleCalls } from '../single-calls.ts';
+import { noteSingleToolCalls } from '../single-calls.ts';
 import { cachePoint, createBlockWriter } from './write-blocks.ts';
 
 /** Fewest tokens of thought that Claude takes. */
@@ -22,14 +22,14 @@ export function writeConverse(chat: NeutralChat, losses: Losses): RequestBody {
   const said = chat.messages.flatMap((message) => (message.role === 'system' ? message.content : []));
   const system = said.flatMap(({ text, cached }): readonly Fields[] => [{ text }, ...cachePoint(cached)]);
   if (chat.outputForm?.form === 'json') system.push({ text: JSON_ONLY });
-  const config = given({
+  const config = withoutNulls({
     maxTokens: chat.maxOutputTokens,
     temperature: chat.temperature,
     topP: chat.topP,
     stopSequences: chat.stop.length === 0 ? null : chat.stop,
   });
   const further = writeFurther(chat, losses);
-  return given({
+  return withoutNulls({
     system: system.length === 0 ? null : system,
     messages: writeMessages(chat.messages, losses),
     inferenceConfig: Object.keys(config).length === 0 ? null : config,
@@ -44,7 +44,7 @@ function noteUnsaid(chat: NeutralChat, losses: Losses): void {
   if (chat.seed !== null) losses.hint('seed');
   if ((chat.frequencyPenalty ?? 0) !== 0) losses.essential('frequency_penalty');
   if ((chat.presencePenalty ?? 0) !== 0) losses.essential('presence_penalty');
-  noteSingleCalls(chat, losses);
+  noteSingleToolCalls(chat, losses);
   if (chat.endUser !== null) losses.hint('user');
 }
 
@@ -77,7 +77,7 @@ function writeTools({ tools, toolChoice, messages }: NeutralChat, losses: Losses
     if (messages.every(({ role }) => role !== 'tool')) return null;
     losses.essential('tool_choice');
   }
-  return given({
+  return withoutNulls({
     tools: tools.flatMap((tool) => [writeTool(tool), ...cachePoint(tool.cached)]),
     toolChoice: toolChoice === null ? null : writeToolChoice(toolChoice),
   });
@@ -85,7 +85,7 @@ function writeTools({ tools, toolChoice, messages }: NeutralChat, losses: Losses
 
 const writeTool = ({ name, description, parameters, strict }: NeutralTool): Fields => ({
   // An empty description is refused.
-  toolSpec: given({ name, description: description || null, inputSchema: { json: parameters }, strict }),
+  toolSpec: withoutNulls({ name, description: description || null, inputSchema: { json: parameters }, strict }),
 });
 
 function writeToolChoice(choice: ToolChoice): Fields {
@@ -100,7 +100,7 @@ function writeFurther({ model, topK, reasoning, maxOutputTokens }: NeutralChat, 
   const budget = reasoning === null ? null : thoughtBudgetOf(reasoning);
   if (topK !== null && !isClaude && !isNova) losses.essential('top_k');
   if (budget !== null && !isClaude) losses.essential('reasoning_effort');
-  return given({
+  return withoutNulls({
     top_k: isClaude ? topK : null,
     inferenceConfig: isNova && topK !== null ? { topK } : null,
     thinking:
@@ -123,6 +123,6 @@ function writeOutputForm(output: OutputForm, losses: Losses): Fields | null {
     return null;
   }
   const { name, description, schema } = output;
-  const jsonSchema = given({ name, description, schema: JSON.stringify(schema) });
+  const jsonSchema = withoutNulls({ name, description, schema: JSON.stringify(schema) });
   return { textFormat: { type: 'json_schema', structure: { jsonSchema } } };
 }

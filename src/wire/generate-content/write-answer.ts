@@ -1,6 +1,6 @@
 import type { AnswerStep } from '../../domain/chat/answer-step.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
-import type { AnswerAbout, AnswerWriter } from '../dialect.ts';
+import type { AnswerContext, AnswerWriter } from '../dialect.ts';
 import type { Fields } from '../json/fields.ts';
 import { argumentsOf } from '../json/arguments.ts';
 
@@ -94,7 +94,7 @@ const usageObject = (usage: Usage): Fields => ({
 });
 
 /** Writes an answer as chunks of generated content; the last one says why it ended and what it used. */
-export function createContentWriter(about: AnswerAbout): AnswerWriter {
+export function createContentWriter(about: AnswerContext): AnswerWriter {
   const parts = new Parts(about.fallbackId);
   const event = (candidate: Fields, rest: Fields = {}): string =>
     `data: ${JSON.stringify({ candidates: [{ ...candidate, index: 0 }], ...rest, modelVersion: about.model, responseId: parts.id })}\n\n`;
@@ -113,7 +113,7 @@ export function createContentWriter(about: AnswerAbout): AnswerWriter {
 }
 
 /** An answer whole, as generated content. */
-export function wholeContent(steps: readonly AnswerStep[], about: AnswerAbout): unknown {
+export function wholeContent(steps: readonly AnswerStep[], about: AnswerContext): unknown {
   const gathered = new Parts(about.fallbackId);
   const parts = [...steps.flatMap((step) => gathered.add(step)), ...gathered.release()];
   const { usage, finishReason, id } = gathered;

@@ -13,17 +13,17 @@ import type {
 } from '../../domain/chat/neutral-chat.ts';
 import { thoughtBudgetOf } from '../../domain/chat/reasoning.ts';
 import type { RequestBody } from '../../domain/inference/askable.ts';
-import { type Fields, given, isObject } from '../json/fields.ts';
+import { type Fields, withoutNulls, isObject } from '../json/fields.ts';
 import { argumentsOf } from '../json/arguments.ts';
-import { noteSingleCalls } from '../single-calls.ts';
+import { noteSingleToolCalls } from '../single-calls.ts';
 
 /** A chat as a request to generate content. Its model and whether it streams stand in the path, not here. */
 export function writeGenerate(chat: NeutralChat, losses: Losses): RequestBody {
-  noteSingleCalls(chat, losses);
+  noteSingleToolCalls(chat, losses);
   if (chat.endUser !== null) losses.hint('user');
   const config = writeConfig(chat);
   const system = chat.messages.flatMap((message) => (message.role === 'system' ? message.content : []));
-  return given({
+  return withoutNulls({
     systemInstruction: system.length === 0 ? null : { parts: system.map(({ text }) => ({ text })) },
     contents: writeContents(chat.messages, losses),
     tools: chat.tools.length === 0 ? null : [{ functionDeclarations: chat.tools.map(toolWriter(losses)) }],
@@ -33,7 +33,7 @@ export function writeGenerate(chat: NeutralChat, losses: Losses): RequestBody {
 }
 
 const writeConfig = (chat: NeutralChat): Fields =>
-  given({
+  withoutNulls({
     temperature: chat.temperature,
     topP: chat.topP,
     topK: chat.topK,
@@ -55,7 +55,7 @@ function writeOutputForm(output: OutputForm): Fields {
 /** Who asks for an effort wants to see the thoughts, unless they say otherwise. */
 function writeReasoning(reasoning: Reasoning): Fields {
   const thinkingBudget = reasoning.effort === 'none' ? 0 : thoughtBudgetOf(reasoning);
-  return given({ thinkingBudget, includeThoughts: reasoning.shown ?? thinkingBudget !== 0 });
+  return withoutNulls({ thinkingBudget, includeThoughts: reasoning.shown ?? thinkingBudget !== 0 });
 }
 
 function writeToolChoice(choice: ToolChoice): Fields {
@@ -69,7 +69,7 @@ const toolWriter =
     if (strict === true) losses.hint(`tools[${index}].strict`);
     noteMark(cached, `tools[${index}]`, losses);
     const takesNothing = isObject(parameters['properties']) && Object.keys(parameters['properties']).length === 0;
-    return given({ name, description, parametersJsonSchema: takesNothing ? null : parameters });
+    return withoutNulls({ name, description, parametersJsonSchema: takesNothing ? null : parameters });
   };
 
 /** Caching is Google's own affair, or done beforehand. */
@@ -201,5 +201,5 @@ function writeSource(source: Source, kind: 'image' | 'file' | 'audio'): Fields |
   if (source.form === 'data') return { inlineData: { mimeType: source.mediaType, data: source.base64 } };
   const ending = /\.([a-z0-9]+)(?:[?#].*)?$/i.exec(source.url)?.[1]?.toLowerCase() ?? '';
   const mimeType = source.mediaType ?? MEDIA_TYPES[ending] ?? (kind === 'image' ? 'image/jpeg' : null);
-  return { fileData: given({ mimeType, fileUri: source.url }) };
+  return { fileData: withoutNulls({ mimeType, fileUri: source.url }) };
 }

@@ -2,7 +2,7 @@ import type { AnswerStep } from '../../domain/chat/answer-step.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
 import { toolCallDelta } from '../chat-completions/write-answer.ts';
 import { usageObject } from '../chat-completions/usage.ts';
-import type { AnswerAbout, AnswerWriter } from '../dialect.ts';
+import type { AnswerContext, AnswerWriter } from '../dialect.ts';
 import { type Fields, isObject, list, object, text } from '../json/fields.ts';
 import { stepsOfResponse } from '../responses/read-answer.ts';
 import { usageOf } from '../responses/usage.ts';
@@ -20,7 +20,7 @@ export function ideFaultOf(response: unknown): { readonly message: string; reado
 }
 
 /** A whole response as the chat completion an IDE reads: all it says and calls in one choice. */
-export function ideCompletion(response: unknown, about: AnswerAbout): Readonly<Record<string, unknown>> {
+export function ideCompletion(response: unknown, about: AnswerContext): Readonly<Record<string, unknown>> {
   const answer = object(response);
   const steps = stepsOfResponse(answer);
   const told = (kind: 'text' | 'refusal' | 'reasoning'): string =>
@@ -74,7 +74,7 @@ function countsOf(usage: Fields): object {
 }
 
 /** Writes the steps of a response as the chunks an IDE reads: the role with the first of them, nothing that says nothing. */
-export function createIdeWriter(about: AnswerAbout): AnswerWriter {
+export function createIdeWriter(about: AnswerContext): AnswerWriter {
   let id = about.fallbackId;
   let begun = false;
   let usage: Usage | null = null;

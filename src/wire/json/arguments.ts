@@ -1,6 +1,6 @@
 import { type Fields, isObject, parseJson } from './fields.ts';
 
-/** A tool call's arguments as the object they are; text that is none is kept under a name that says so. */
+/** Arguments of a tool call as an object. Text that is not a JSON object is kept in `malformed_arguments`. */
 export function argumentsOf(json: string): Fields {
   const value = json.trim() === '' ? {} : parseJson(Buffer.from(json));
   return isObject(value) ? value : { malformed_arguments: json };

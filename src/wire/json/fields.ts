@@ -1,27 +1,27 @@
-/** An object of parsed JSON. */
+/** Object of parsed JSON. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 export const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The value where it is an object, else an empty one. */
+/** The value if it is an object, else an empty object. */
 export const object = (value: unknown): Fields => (isObject(value) ? value : {});
 
-/** The value where it is text, else null. */
+/** The value if it is a string, else null. */
 export const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
-/** The value where it is a number, else null. */
+/** The value if it is a finite number, else null. */
 export const number = (value: unknown): number | null =>
   typeof value === 'number' && Number.isFinite(value) ? value : null;
 
-/** The value where it is a list, else an empty one. */
+/** The value if it is an array, else an empty array. */
 export const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-/** Counts arrive as whole numbers, none below zero; anything else is no count. */
+/** The value if it is a safe integer of at least 0, else null. */
 export const count = (value: unknown): number | null =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
 
-/** Parsed JSON, or undefined when the text is none. */
+/** Parsed JSON. Undefined when the bytes are not valid JSON. */
 export function parseJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
@@ -30,6 +30,6 @@ export function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** What is said; null and undefined say nothing. */
-export const given = (fields: Fields): Readonly<Record<string, unknown>> =>
+/** The object without members that are null or undefined. */
+export const withoutNulls = (fields: Fields): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));

@@ -1,6 +1,6 @@
-/** Where one member of the outermost object stands in JSON text. */
+/** Position of one member of the outermost object in JSON text, in bytes. */
 export interface Member {
-  /** The key with its escapes resolved. */
+  /** Key with its escapes resolved. */
   readonly key: string;
   /** Offset of the key's opening quote. */
   readonly start: number;
@@ -18,25 +18,25 @@ const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
-/** The same bytes with Buffer's native searches; nothing is copied. */
+/** The same bytes as a Buffer, for its native searches. Copies nothing. */
 export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** The members of texts whose structure somebody has read before. */
-const READ_BEFORE = new WeakMap<Uint8Array, readonly Member[]>();
+/** Cached members of JSON texts, by their byte array. */
+const MEMBER_CACHE = new WeakMap<Uint8Array, readonly Member[]>();
 
-/** Spares the next who asks for the members of these very bytes the search; they may not change until then. */
-export function keepMembers(json: Uint8Array, members: readonly Member[]): void {
-  READ_BEFORE.set(json, members);
+/** Caches the members of this byte array for `topLevelMembers`. The bytes must not change afterwards. */
+export function cacheMembers(json: Uint8Array, members: readonly Member[]): void {
+  MEMBER_CACHE.set(json, members);
 }
 
 /**
- * The members of the outermost object of JSON text, in order, repeated keys included. Null when the text is
- * no object. Reads structure only: what is inside a value is not checked.
+ * Members of the outermost object of JSON text, in order, repeated keys included. Null when the text is not an object.
+ * Reads the structure only: values are not validated.
  */
 export function topLevelMembers(json: Uint8Array): readonly Member[] | null {
-  return READ_BEFORE.get(json) ?? searchMembers(asBuffer(json));
+  return MEMBER_CACHE.get(json) ?? searchMembers(asBuffer(json));
 }
 
 function searchMembers(bytes: Buffer): readonly Member[] | null {
@@ -62,7 +62,7 @@ function searchMembers(bytes: Buffer): readonly Member[] | null {
   }
 }
 
-/** How many items the array has that a member of the outermost object is; null when it is none. */
+/** Number of items of an array member of the outermost object. Null when the member is missing or not an array. */
 export function itemCount(json: Uint8Array, key: string): number | null {
   const bytes = asBuffer(json);
   const member = topLevelMembers(bytes)?.findLast((one) => one.key === key);
@@ -80,17 +80,16 @@ export function itemCount(json: Uint8Array, key: string): number | null {
 }
 
 /**
- * A JSON object with some members set (to JSON text) or left out (null); every other value keeps its bytes.
- * A key that came several times is left once, with its last value, as JSON.parse reads it: an upstream that
- * reads the first one instead would answer another question than the one we admitted. Text that is no
- * object, and an object that needs no change, come back as they are.
+ * A JSON object with some members set (JSON text) or removed (null). All other values keep their bytes. Of a repeated
+ * key only the last value stays, as in JSON.parse. Otherwise an upstream that reads the first value would answer a
+ * request that the gateway did not admit. Returns the same bytes when nothing changes, or when the text is no object.
  */
 export function withMembers(json: Uint8Array, changes: Readonly<Record<string, string | null>>): Uint8Array {
   const bytes = asBuffer(json);
   const members = topLevelMembers(json);
   if (members === null) return json;
   const last = new Map(members.map((member) => [member.key, member]));
-  if (last.size === members.length && isAlready(bytes, last, changes)) return json;
+  if (last.size === members.length && isUnchanged(bytes, last, changes)) return json;
   const pieces: Uint8Array[] = [];
   for (const member of members) {
     if (last.get(member.key) !== member) continue;
@@ -108,16 +107,16 @@ export function withMembers(json: Uint8Array, changes: Readonly<Record<string, s
   return Buffer.concat(pieces);
 }
 
-/** Whether an object without repeated keys says already what the changes would have it say. */
-function isAlready(
+/** Whether the changes have no effect. The object must have no repeated keys. */
+function isUnchanged(
   bytes: Buffer,
   members: ReadonlyMap<string, Member>,
   changes: Readonly<Record<string, string | null>>,
 ): boolean {
   for (const key in changes) {
     const member = members.get(key);
-    const said = member ? bytes.toString('utf8', member.valueStart, member.end) : null;
-    if (said !== changes[key]) return false;
+    const current = member ? bytes.toString('utf8', member.valueStart, member.end) : null;
+    if (current !== changes[key]) return false;
   }
   return true;
 }
@@ -136,10 +135,10 @@ function afterSpace(bytes: Buffer, from: number): number {
   }
 }
 
-/** Bytes looked at one by one before the native search is asked: a call of it costs as much as many bytes. */
+/** Bytes that are compared one by one before the native search. Short strings are faster without its call overhead. */
 const NEAR = 64;
 
-/** Offset after the string that opens at `from`; -1 when it never closes. */
+/** Offset after the string that opens at `from`. -1 when the string is not closed. */
 function afterString(bytes: Buffer, from: number): number {
   for (let at = from + 1; ;) {
     const near = at + NEAR;
@@ -151,7 +150,7 @@ function afterString(bytes: Buffer, from: number): number {
     }
     const quote = bytes.indexOf(QUOTE, at);
     if (quote === -1) return -1;
-    // The search saw no backslashes; those right before the quote, back to where it began, say whether it closes.
+    // The native search ignores escapes. The quote closes the string after an even number of backslashes.
     let before = quote - 1;
     while (before >= at && bytes[before] === BACKSLASH) before -= 1;
     if ((quote - before) % 2 === 1) return quote + 1;
@@ -159,7 +158,7 @@ function afterString(bytes: Buffer, from: number): number {
   }
 }
 
-/** Offset after the value that begins at `from`; -1 when it never ends. */
+/** Offset after the value that begins at `from`. -1 when the value is incomplete. */
 function afterValue(bytes: Buffer, from: number): number {
   const first = bytes[from];
   if (first === QUOTE) return afterString(bytes, from);
@@ -191,7 +190,7 @@ function afterScalar(bytes: Buffer, from: number): number {
   return -1;
 }
 
-/** The text of a quoted key. */
+/** Text of a quoted key. A key with invalid escapes stays as it is, quotes included. */
 export function keyText(bytes: Buffer, start: number, end: number): string {
   const quoted = bytes.toString('utf8', start, end);
   if (!quoted.includes('\\')) return quoted.slice(1, -1);

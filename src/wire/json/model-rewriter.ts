@@ -1,33 +1,33 @@
 import { asBuffer, topLevelMembers, withMembers } from './members.ts';
 
-/** Puts the model name the caller asked for into answers, so that callers see the names they know. */
+/** Replaces the upstream's model name in answers by the name that the caller sent. */
 export interface ModelRewriter {
-  /** The same bytes when they already say that name or name no model. */
+  /** The JSON object with the caller's model name. Same bytes when there is nothing to change. */
   rename(json: Buffer): Buffer;
 }
 
 /**
- * Chunks of one answer begin alike, up to and with the model's name. So the place of the name is looked for
- * once, and for every later chunk that begins with the same bytes the new beginning is known.
+ * Chunks of one answer have the same prefix, up to and including the model name. The prefix and its replacement are
+ * therefore cached: later chunks with the same prefix need no search.
  */
 export function createModelRewriter(model: string): ModelRewriter {
-  const wanted = Buffer.from(JSON.stringify(model));
-  let knownHead: Buffer | null = null;
-  let newHead: Buffer | null = null;
+  const modelJson = Buffer.from(JSON.stringify(model));
+  let knownPrefix: Buffer | null = null;
+  let newPrefix: Buffer | null = null;
   return {
     rename(json) {
-      if (knownHead === null || !startsWith(json, knownHead)) {
+      if (knownPrefix === null || !startsWith(json, knownPrefix)) {
         const found = topLevelMembers(json)?.filter(({ key }) => key === 'model') ?? [];
         const [member] = found;
         if (member === undefined) return json;
-        // A name that comes twice has no beginning to remember.
-        if (found.length > 1) return asBuffer(withMembers(json, { model: wanted.toString('utf8') }));
-        knownHead = Buffer.from(json.subarray(0, member.end));
-        newHead = wanted.equals(json.subarray(member.valueStart, member.end))
+        // With a repeated `model` key no prefix can be cached.
+        if (found.length > 1) return asBuffer(withMembers(json, { model: modelJson.toString('utf8') }));
+        knownPrefix = Buffer.from(json.subarray(0, member.end));
+        newPrefix = modelJson.equals(json.subarray(member.valueStart, member.end))
           ? null
-          : Buffer.concat([json.subarray(0, member.valueStart), wanted]);
+          : Buffer.concat([json.subarray(0, member.valueStart), modelJson]);
       }
-      return newHead === null ? json : Buffer.concat([newHead, json.subarray(knownHead.length)]);
+      return newPrefix === null ? json : Buffer.concat([newPrefix, json.subarray(knownPrefix.length)]);
     },
   };
 }

@@ -1,5 +1,5 @@
-/** Deepest nesting of a JSON body that is read. What is honest stays far below; walking what is not takes for ever. */
-export const MOST_NESTING = 500;
+/** Deepest nesting of a JSON body that is accepted. Bounds the cost of walking a hostile body. */
+export const MAX_NESTING = 500;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -8,8 +8,8 @@ const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
-/** Whether JSON text opens more arrays and objects inside one another than the limit. Checks nothing else. */
-export function nestsTooDeep(json: Uint8Array, limit = MOST_NESTING): boolean {
+/** Whether JSON text nests arrays and objects deeper than the limit. Does not validate the text. */
+export function nestsTooDeep(json: Uint8Array, limit = MAX_NESTING): boolean {
   const bytes = Buffer.from(json.buffer, json.byteOffset, json.byteLength);
   let depth = 0;
   for (let at = 0; at < bytes.length; at += 1) {
@@ -25,7 +25,7 @@ export function nestsTooDeep(json: Uint8Array, limit = MOST_NESTING): boolean {
   return false;
 }
 
-/** Where the string that begins at `from` closes; -1 when it never does. */
+/** Offset of the quote that closes the string with its first character at `from`. -1 when it is not closed. */
 function closingQuote(bytes: Buffer, from: number): number {
   for (let start = from; ;) {
     const quote = bytes.indexOf(QUOTE, start);

@@ -3,14 +3,14 @@ import { asBuffer, type Member, topLevelMembers } from './members.ts';
 const OPEN_BRACKET = 0x5b;
 
 /**
- * An answer without its bulk: every member parsed but the array named `bulk`, which is empty here. Vectors and pictures
- * are megabytes that nobody between the upstream and the caller reads. Undefined when the bytes are no JSON object.
+ * Parsed JSON object whose array member `bulk` is replaced by an empty array. Vectors and images are megabytes that the
+ * gateway does not read. Undefined when the bytes are not a JSON object. The content of `bulk` is not validated.
  */
 export function outlineOf(json: Uint8Array, bulk: string): unknown {
   const bytes = asBuffer(json);
   const members = topLevelMembers(bytes);
   if (members === null) return undefined;
-  // What follows the last member closes the object, and is all that does.
+  // Only the closing brace may follow the last member.
   if (bytes.toString('latin1', members.at(-1)?.end ?? 0).replace(/\s/g, '') !== (members.length === 0 ? '{}' : '}'))
     return undefined;
   try {

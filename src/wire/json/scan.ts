@@ -1,40 +1,40 @@
-import { MOST_NESTING } from './nesting.ts';
+import { MAX_NESTING } from './nesting.ts';
 import { STRING_END } from './string-end.ts';
 
-/** One member of the outermost object of checked JSON text; offsets of its bytes. */
+/** One member of the outermost object of validated JSON text. All positions are byte offsets. */
 export interface ScannedMember {
-  /** Of the key's opening quote. */
+  /** Offset of the key's opening quote. */
   readonly start: number;
-  /** After the key's closing quote. */
+  /** Offset after the key's closing quote. */
   readonly keyEnd: number;
   readonly valueStart: number;
-  /** After the value's last byte. */
+  /** Offset after the value's last byte. */
   readonly end: number;
-  /** Whether the value is an array of nothing but objects. */
+  /** Whether the value is an array that contains only objects. True for an empty array. */
   readonly allObjects: boolean;
 }
 
-/** Most bytes that are scanned: what string-end.wat has room for. */
-export const MOST_SCANNED = 4 * 1024 * 1024;
-/** Most members that are told apart; JSON.parse is faster where there are many. */
-const MOST_MEMBERS = 64;
+/** Most bytes that are scanned. The memory of string-end.wat has 65 pages of 64 KiB for them. */
+export const MAX_SCANNED_BYTES = 4 * 1024 * 1024;
+/** Most members of the outermost object. JSON.parse is faster for objects with more. */
+const MAX_MEMBERS = 64;
 
 type Scan = (json: Uint8Array) => readonly ScannedMember[] | null;
 let scan: Scan | null = null;
 
 /**
- * The members of JSON text that is one object, in order, repeated keys included. What it takes, JSON.parse takes. Null for
- * text that is no object, and for what is JSON.parse's to judge: text that is too long, nests more than `MOST_NESTING`
- * levels deep, or has too many members.
+ * Validates JSON text and returns the members of its outermost object, in order, repeated keys included. Accepts no
+ * text that JSON.parse rejects. Null for text that is not an object. Also null for text that the caller must pass to
+ * JSON.parse: more than `MAX_SCANNED_BYTES`, more than `MAX_NESTING` levels, or too many members.
  */
 export function scanObject(json: Uint8Array): readonly ScannedMember[] | null {
-  if (json.length > MOST_SCANNED) return null;
-  // A process that never sees a large body needs no module.
+  if (json.length > MAX_SCANNED_BYTES) return null;
+  // Compiled at first use: a process without large bodies does not need the module.
   scan ??= createScan();
   return scan(json);
 }
 
-/** What we use of WebAssembly; the types of Node leave it out. */
+/** The used part of WebAssembly. The types of Node do not declare it. */
 declare const WebAssembly: {
   readonly Module: new (bytes: Uint8Array) => object;
   readonly Instance: new (module: object) => { readonly exports: unknown };
@@ -63,7 +63,7 @@ const SMALL_T = 0x74;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** A reader of JSON's grammar. Every `after…` gives the offset after what begins at the one it gets, or INVALID. */
+/** Creates a parser of the JSON grammar. Each `after…` function returns the offset after its token, or INVALID. */
 function createScan(): Scan {
   const module = new WebAssembly.Module(Buffer.from(STRING_END, 'base64'));
   const { memory, stringEnd } = new WebAssembly.Instance(module).exports as StringEnd;
@@ -78,15 +78,15 @@ function createScan(): Scan {
     }
   }
 
-  /** `depth` is how many arrays and objects are open around the value. */
+  /** `depth` is the number of open arrays and objects around the value. */
   function afterValue(at: number, depth: number): number {
     switch (text[at] ?? 0) {
       case QUOTE:
         return stringEnd(at + 1);
       case OPEN_BRACE:
-        return depth === MOST_NESTING ? INVALID : afterObject(at, depth + 1);
+        return depth === MAX_NESTING ? INVALID : afterObject(at, depth + 1);
       case OPEN_BRACKET:
-        return depth === MOST_NESTING ? INVALID : afterArray(at, depth + 1);
+        return depth === MAX_NESTING ? INVALID : afterArray(at, depth + 1);
       case SMALL_T:
         return afterWord(at, 'true');
       case SMALL_F:
@@ -112,7 +112,7 @@ function createScan(): Scan {
       const end = afterValue(valueStart, depth);
       if (end === INVALID) return INVALID;
       if (depth === 1) {
-        if (members.length === MOST_MEMBERS) return INVALID;
+        if (members.length === MAX_MEMBERS) return INVALID;
         members.push({ start, keyEnd, valueStart, end, allObjects: text[valueStart] === OPEN_BRACKET && allObjects });
       }
       at = afterSpace(end);
@@ -151,7 +151,7 @@ function createScan(): Scan {
     return afterDigits(sign === PLUS || sign === MINUS ? at + 2 : at + 1);
   }
 
-  /** One digit at least. */
+  /** Requires at least one digit. */
   function afterDigits(from: number): number {
     let at = from;
     while ((text[at] ?? 0) >= ZERO && (text[at] ?? 0) <= NINE) at += 1;
@@ -160,7 +160,7 @@ function createScan(): Scan {
 
   return (json) => {
     text.set(json);
-    // No token goes on over a zero byte, so nothing that an earlier text left behind is read.
+    // The zero byte ends every token. Bytes of an earlier, longer text are therefore never read.
     text[json.length] = 0;
     members = [];
     const from = afterSpace(0);

@@ -1,15 +1,15 @@
 import type { RequestBody, Shape, Unread } from '../../domain/inference/askable.ts';
-import { asBuffer, keepMembers, keyText } from './members.ts';
+import { asBuffer, cacheMembers, keyText } from './members.ts';
 import { scanObject } from './scan.ts';
 
-/** A JSON object that was checked as a whole, and parsed in part. */
-export interface PartlyRead {
-  /** Its members as JSON.parse gives them; one that is unread is parsed when it is first asked for. */
+/** A JSON object that is fully validated and partially parsed. */
+export interface PartiallyParsed {
+  /** Members as JSON.parse returns them. An unread member is parsed at its first access. */
   readonly fields: RequestBody;
   readonly unread: Unread;
 }
 
-/** Bytes of a member that is worth leaving. */
+/** Fewest bytes of a member whose parsing is deferred. */
 const LARGE_MEMBER = 1024;
 
 const SHAPES: ReadonlyMap<number | undefined, Shape> = new Map([
@@ -18,14 +18,14 @@ const SHAPES: ReadonlyMap<number | undefined, Shape> = new Map([
   [0x7b, 'object'],
 ]);
 
-/** Where an object keeps what is not parsed yet, by its keys. */
-const LEFT = Symbol('left unread');
+/** Property of an object with its deferred members, by key. */
+const DEFERRED = Symbol('deferred');
 
-interface Holder {
-  readonly [LEFT]: ReadonlyMap<string, Left>;
+interface DeferringObject {
+  readonly [DEFERRED]: ReadonlyMap<string, DeferredMember>;
 }
 
-interface Left {
+interface DeferredMember {
   readonly shape: Shape;
   readonly reader: PropertyDescriptor;
   readonly bytes: Buffer;
@@ -35,8 +35,8 @@ interface Left {
 }
 
 /**
- * The members that may be large, and how each is read. A getter made for every object would be worse than useless: V8 keeps
- * getters with the object's map, and with them the bytes they hold, until it looks through the whole heap.
+ * Getters of the members that may be large, by key. They are shared by all objects: V8 keeps getters with the object's
+ * hidden class. A getter per object would keep its bytes in memory until a full garbage collection.
  */
 const READERS: ReadonlyMap<string, PropertyDescriptor> = new Map(
   ['messages', 'contents', 'input', 'prompt', 'query', 'documents', 'system', 'tools'].map((key) => [
@@ -44,48 +44,49 @@ const READERS: ReadonlyMap<string, PropertyDescriptor> = new Map(
     {
       enumerable: true,
       configurable: true,
-      get(this: Holder) {
-        return readLeft(this[LEFT].get(key));
+      get(this: DeferringObject) {
+        return parseDeferred(this[DEFERRED].get(key));
       },
     },
   ]),
 );
 
-function readLeft(left: Left | undefined): unknown {
-  if (left === undefined) return undefined;
-  if (!('value' in left)) left.value = JSON.parse(left.bytes.toString('utf8', left.start, left.end));
-  return left.value;
+function parseDeferred(member: DeferredMember | undefined): unknown {
+  if (member === undefined) return undefined;
+  if (!('value' in member)) member.value = JSON.parse(member.bytes.toString('utf8', member.start, member.end));
+  return member.value;
 }
 
 /**
- * A JSON object without the strings of its large members, which cost most of what parsing costs; what `named` says is meant,
- * whatever is sent. Null for text that JSON.parse has to judge. The bytes are read again later, and may not change until then.
+ * Parses a JSON object, but defers its large members: their strings are most of the cost of parsing. Members of `named`
+ * replace those of the text. Null for text that the caller must pass to JSON.parse. Deferred members are read from
+ * `json` later, so the bytes must not change.
  */
-export function readPartly(json: Uint8Array, named: RequestBody): PartlyRead | null {
+export function parsePartially(json: Uint8Array, named: RequestBody): PartiallyParsed | null {
   const scanned = scanObject(json);
   if (scanned === null) return null;
   const bytes = asBuffer(json);
   const members = scanned.map((member) => ({ ...member, key: keyText(bytes, member.start, member.keyEnd) }));
-  keepMembers(json, members);
-  const left = new Map<string, Left>();
+  cacheMembers(json, members);
+  const deferred = new Map<string, DeferredMember>();
   let rest = '';
   let from = 0;
   for (const { key, valueStart: start, end, allObjects } of members) {
     const shape = allObjects ? 'objects' : SHAPES.get(bytes[start]);
     const reader = end - start < LARGE_MEMBER ? undefined : READERS.get(key);
-    // The last of several with one key is meant.
-    left.delete(key);
+    // Of a repeated key the last value counts.
+    deferred.delete(key);
     if (shape === undefined || reader === undefined) continue;
-    left.set(key, { shape, reader, bytes, start, end });
-    // A stand-in keeps the member's place among the others.
+    deferred.set(key, { shape, reader, bytes, start, end });
+    // The placeholder 0 keeps the order of the members.
     rest += `${bytes.toString('utf8', from, start)}0`;
     from = end;
   }
   const fields = JSON.parse(rest + bytes.toString('utf8', from)) as Record<string, unknown>;
   for (const key of Object.keys(named)) {
-    left.delete(key);
+    deferred.delete(key);
     fields[key] = named[key];
   }
-  for (const [key, { reader }] of left) Object.defineProperty(fields, key, reader);
-  return { fields: Object.defineProperty(fields, LEFT, { value: left }), unread: left };
+  for (const [key, { reader }] of deferred) Object.defineProperty(fields, key, reader);
+  return { fields: Object.defineProperty(fields, DEFERRED, { value: deferred }), unread: deferred };
 }

@@ -2,8 +2,8 @@ import type { ModelRequest } from '../../domain/chat/chat.ts';
 import { GATEWAY_FIELDS } from '../../domain/inference/gateway-fields.ts';
 
 /**
- * The members of a request that its upstream is sent otherwise than they came, as JSON text or null for left out: what
- * speaks to the gateway, and what is replaced since.
+ * Changes of a request before it goes upstream, for `withMembers`: JSON text of a replaced member, null for a removed
+ * one. Removes the gateway fields and applies `replaced`.
  */
 export function upstreamMembers({
   body,

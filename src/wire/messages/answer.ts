@@ -1,6 +1,6 @@
 import type { AnswerStep } from '../../domain/chat/answer-step.ts';
 import type { AnswerError, AnswerReader } from '../dialect.ts';
-import { count, type Fields, given, isObject, list, object, text } from '../json/fields.ts';
+import { count, type Fields, withoutNulls, isObject, list, object, text } from '../json/fields.ts';
 import { ANSWER_TOOL } from './answer-tool.ts';
 import { finishReasonOf } from './stop-reasons.ts';
 import { usageOf } from './usage.ts';
@@ -39,7 +39,7 @@ export function createEventReader(): AnswerReader {
 
   function usageSteps(value: unknown): AnswerStep[] {
     // The counts of later events are the whole answer's so far; what they leave out stays as it was.
-    counted = { ...counted, ...given(object(value)) };
+    counted = { ...counted, ...withoutNulls(object(value)) };
     const usage = usageOf(counted);
     return usage === null ? [] : [{ kind: 'usage', usage }];
   }

@@ -1,9 +1,9 @@
-import type { AnswerAbout } from '../dialect.ts';
+import type { AnswerContext } from '../dialect.ts';
 import type { Fields } from '../json/fields.ts';
 import { stopReasonOf } from './stop-reasons.ts';
 
 /** The id of a message whose upstream gave none. */
-export const messageIdOf = ({ fallbackId }: AnswerAbout): string => `msg_${fallbackId.replaceAll('-', '')}`;
+export const messageIdOf = ({ fallbackId }: AnswerContext): string => `msg_${fallbackId.replaceAll('-', '')}`;
 
 /** What a message counts before anything was: readers expect the numbers. */
 export const NO_USAGE: Fields = { input_tokens: 0, output_tokens: 0 };

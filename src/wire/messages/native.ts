@@ -1,7 +1,7 @@
 import { isChatDelta } from '../../domain/chat/answer-step.ts';
 import type { ChatDelta } from '../../domain/chat/chat.ts';
 import { OutcomeOfSteps } from '../../domain/chat/outcome.ts';
-import type { NativeDialect, WholeAbout, WholeAnswer } from '../dialect.ts';
+import type { NativeDialect, WholeAnswerContext, WholeAnswer } from '../dialect.ts';
 import { type Fields, isObject, parseJson } from '../json/fields.ts';
 import { asBuffer, topLevelMembers, withMembers } from '../json/members.ts';
 import { StepsInspector } from '../sse/steps-inspector.ts';
@@ -24,7 +24,7 @@ export const MESSAGES: NativeDialect = {
   inspector: (options) => new StepsInspector({ reader: createEventReader, errorOf, rename, isPiece }, options),
 };
 
-function wholeAnswer(bytes: Uint8Array, value: Fields, { model, textLimit }: WholeAbout): WholeAnswer {
+function wholeAnswer(bytes: Uint8Array, value: Fields, { model, textLimit }: WholeAnswerContext): WholeAnswer {
   const steps = stepsOfMessage(value);
   const seen = new OutcomeOfSteps(textLimit);
   for (const step of steps) seen.add(step);

@@ -1,5 +1,5 @@
 import type { AnswerStep } from '../../domain/chat/answer-step.ts';
-import type { AnswerAbout } from '../dialect.ts';
+import type { AnswerContext } from '../dialect.ts';
 import { type Fields, isObject, parseJson } from '../json/fields.ts';
 import { messageIdOf, NO_USAGE, stopFields } from './message.ts';
 import { usageFields } from './usage.ts';
@@ -12,7 +12,7 @@ type Block =
   | { readonly type: 'tool_use'; id: string; name: string; arguments: string };
 
 /** An answer whole, as a message. */
-export function wholeMessage(steps: readonly AnswerStep[], about: AnswerAbout): unknown {
+export function wholeMessage(steps: readonly AnswerStep[], about: AnswerContext): unknown {
   const begin = steps.find((step) => step.kind === 'begin');
   const counted = steps.findLast((step) => step.kind === 'usage');
   const end = stopFields({

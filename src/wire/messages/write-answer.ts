@@ -1,6 +1,6 @@
 import type { AnswerStep } from '../../domain/chat/answer-step.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
-import type { AnswerAbout, AnswerWriter } from '../dialect.ts';
+import type { AnswerContext, AnswerWriter } from '../dialect.ts';
 import type { Fields } from '../json/fields.ts';
 import { type AnswerEnd, messageIdOf, NO_USAGE, stopFields } from './message.ts';
 import { usageFields } from './usage.ts';
@@ -14,7 +14,7 @@ type Kind = 'text' | 'thinking' | 'tool';
  * Writes an answer as the events of a message: each step at once, in blocks of its kind. Only the reason of the end waits
  * for the counts, because one event tells both.
  */
-export function createEventWriter(about: AnswerAbout): AnswerWriter {
+export function createEventWriter(about: AnswerContext): AnswerWriter {
   const blockOfCall = new Map<number, number>();
   let begun = false;
   let blocks = 0;

@@ -8,7 +8,7 @@ import type {
   ToolResult,
   UserPart,
 } from '../../domain/chat/neutral-chat.ts';
-import { type Fields, given, isObject, parseJson } from '../json/fields.ts';
+import { type Fields, withoutNulls, isObject, parseJson } from '../json/fields.ts';
 import { malformed } from '../malformed.ts';
 
 /** A turn: this dialect has two roles, which take turns. */
@@ -69,11 +69,11 @@ const writeParts = (parts: readonly UserPart[], where: string, losses: Losses): 
 
 /** Text of nothing but space is refused here. */
 const textBlock = (text: string, cached?: CacheMark): Fields[] =>
-  text.trim() === '' ? [] : [given({ type: 'text', text, cache_control: cacheControl(cached) })];
+  text.trim() === '' ? [] : [withoutNulls({ type: 'text', text, cache_control: cacheControl(cached) })];
 
 /** The mark that asks for a prompt to be cached; null where there is none. */
 export const cacheControl = (mark: CacheMark | undefined): Fields | null =>
-  mark === undefined ? null : given({ type: 'ephemeral', ttl: mark.ttl });
+  mark === undefined ? null : withoutNulls({ type: 'ephemeral', ttl: mark.ttl });
 
 function writePart(part: UserPart, where: string, losses: Losses): readonly Fields[] {
   switch (part.kind) {
@@ -81,11 +81,13 @@ function writePart(part: UserPart, where: string, losses: Losses): readonly Fiel
       return textBlock(part.text, part.cached);
     case 'image':
       if (part.detail !== null && part.detail !== 'auto') losses.hint(`${where}.detail`);
-      return [given({ type: 'image', source: sourceFields(part.source), cache_control: cacheControl(part.cached) })];
+      return [
+        withoutNulls({ type: 'image', source: sourceFields(part.source), cache_control: cacheControl(part.cached) }),
+      ];
     case 'file': {
       const source = documentSource(part.source);
       if (source === null) break;
-      return [given({ type: 'document', source, title: part.name, cache_control: cacheControl(part.cached) })];
+      return [withoutNulls({ type: 'document', source, title: part.name, cache_control: cacheControl(part.cached) })];
     }
     case 'audio':
       break;
@@ -142,7 +144,7 @@ function inputOf({ arguments: text }: ToolCallPart, where: string): Fields {
 
 function writeResult({ callId: id, content, failed, cached }: ToolResult, where: string, losses: Losses): Fields {
   const blocks = writeParts(content, where, losses);
-  return given({
+  return withoutNulls({
     type: 'tool_result',
     tool_use_id: callId(id),
     content: blocks.length === 0 ? null : blocks,

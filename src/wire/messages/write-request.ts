@@ -1,6 +1,6 @@
 import type { Losses, NeutralChat, NeutralTool, ToolChoice } from '../../domain/chat/neutral-chat.ts';
 import type { RequestBody } from '../../domain/inference/askable.ts';
-import { type Fields, given } from '../json/fields.ts';
+import { type Fields, withoutNulls } from '../json/fields.ts';
 import { type ModelFeatures, featuresOf } from './model-features.ts';
 import { cacheControl, writeMessages, writeSystem } from './write-messages.ts';
 import { JSON_ONLY, writeOutput } from './write-output.ts';
@@ -18,12 +18,12 @@ export function writeMessagesRequest(chat: NeutralChat, losses: Losses, { maxTok
   noteUnsaid(chat, losses);
   const thought = writeThought(chat, features, maxTokens, losses);
   const output = writeOutput(chat.outputForm, features, losses);
-  const outputConfig = given({ effort: thought.effort, format: output.format });
+  const outputConfig = withoutNulls({ effort: thought.effort, format: output.format });
   const tools = [
     ...chat.tools.map((tool, index) => writeTool(tool, `tools[${index}]`, features, losses)),
     ...output.tools,
   ];
-  return given({
+  return withoutNulls({
     model: chat.model,
     max_tokens: thought.maxTokens,
     system: writeSystem(chat.messages, output.jsonOnly ? JSON_ONLY : null),
@@ -50,7 +50,7 @@ function noteUnsaid(chat: NeutralChat, losses: Losses): void {
 
 function writeTool(tool: NeutralTool, where: string, { structured }: ModelFeatures, losses: Losses): Fields {
   if (tool.strict === true && !structured) losses.hint(`${where}.strict`);
-  return given({
+  return withoutNulls({
     name: tool.name,
     description: tool.description,
     input_schema: { type: 'object', ...tool.parameters },

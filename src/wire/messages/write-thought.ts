@@ -1,6 +1,6 @@
 import type { Losses, NeutralChat, NeutralMessage, Reasoning } from '../../domain/chat/neutral-chat.ts';
 import { effortOf, thoughtBudgetOf } from '../../domain/chat/reasoning.ts';
-import { type Fields, given } from '../json/fields.ts';
+import { type Fields, withoutNulls } from '../json/fields.ts';
 import type { ModelFeatures } from './model-features.ts';
 
 /** How a request asks for thought, and how much of an answer that leaves room for. */
@@ -32,7 +32,7 @@ export function writeThought(chat: NeutralChat, features: ModelFeatures, maxToke
 
 function byEffort(effort: string | null, { shown }: Reasoning): Pick<Thought, 'thinking' | 'effort'> {
   if (effort === 'none') return { thinking: { type: 'disabled' }, effort: null };
-  const thinking = given({ type: 'adaptive', display: displayOf(shown) });
+  const thinking = withoutNulls({ type: 'adaptive', display: displayOf(shown) });
   return { thinking, effort: effort === 'minimal' ? 'low' : effort };
 }
 
@@ -48,7 +48,7 @@ function byBudget(chat: NeutralChat, reasoning: Reasoning, maxTokens: number, lo
     losses.hint('reasoning_effort');
     return null;
   }
-  const thinking = given({ type: 'enabled', budget_tokens: budget, display: displayOf(reasoning.shown) });
+  const thinking = withoutNulls({ type: 'enabled', budget_tokens: budget, display: displayOf(reasoning.shown) });
   return { thinking, effort: null, maxTokens: most ?? maxTokens + budget };
 }
 

@@ -9,18 +9,18 @@ import type {
 } from '../../domain/chat/neutral-chat.ts';
 import { effortOf } from '../../domain/chat/reasoning.ts';
 import type { RequestBody } from '../../domain/inference/askable.ts';
-import { type Fields, given } from '../json/fields.ts';
+import { type Fields, withoutNulls } from '../json/fields.ts';
 import { argumentsOf } from '../json/arguments.ts';
-import { noteSingleCalls } from '../single-calls.ts';
+import { noteSingleToolCalls } from '../single-calls.ts';
 
 /** A chat as a request of Ollama's own interface. */
 export function writeOllama(chat: NeutralChat, losses: Losses): RequestBody {
-  noteSingleCalls(chat, losses);
+  noteSingleToolCalls(chat, losses);
   if (chat.endUser !== null) losses.hint('user');
   const { toolChoice } = chat;
   if (toolChoice?.mode === 'required' || toolChoice?.mode === 'tool') losses.essential('tool_choice');
   const tools = toolChoice?.mode === 'none' ? [] : chat.tools;
-  const options = given({
+  const options = withoutNulls({
     num_predict: chat.maxOutputTokens,
     temperature: chat.temperature,
     top_p: chat.topP,
@@ -30,7 +30,7 @@ export function writeOllama(chat: NeutralChat, losses: Losses): RequestBody {
     frequency_penalty: chat.frequencyPenalty,
     presence_penalty: chat.presencePenalty,
   });
-  return given({
+  return withoutNulls({
     model: chat.model,
     // It streams unless it is told not to.
     stream: chat.stream,
@@ -40,7 +40,7 @@ export function writeOllama(chat: NeutralChat, losses: Losses): RequestBody {
         ? null
         : tools.map(({ name, description, parameters }) => ({
             type: 'function',
-            function: given({ name, description, parameters }),
+            function: withoutNulls({ name, description, parameters }),
           })),
     options: Object.keys(options).length === 0 ? null : options,
     format: chat.outputForm === null ? null : writeOutputForm(chat.outputForm),
@@ -70,7 +70,7 @@ function writeMessages(messages: readonly NeutralMessage[], losses: Losses): rea
           message.content.map((part) => ('text' in part && kinds.includes(part.kind) ? part.text : '')).join('');
         for (const part of message.content) if (part.kind === 'text') noteMark(part.cached, where, losses);
         return [
-          given({
+          withoutNulls({
             role: 'assistant',
             content: textOf('text', 'refusal'),
             thinking: textOf('reasoning') || null,
@@ -96,7 +96,7 @@ function writeParts(parts: readonly UserPart[], where: string, losses: Losses): 
     else if (part.kind === 'image' && part.source.form === 'data') images.push(part.source.base64);
     else losses.essential(at);
   });
-  return given({ content: texts.join('\n'), images: images.length === 0 ? null : images });
+  return withoutNulls({ content: texts.join('\n'), images: images.length === 0 ? null : images });
 }
 
 function noteMark(mark: CacheMark | undefined, where: string, losses: Losses): void {

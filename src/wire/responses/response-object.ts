@@ -1,5 +1,5 @@
 import type { Usage } from '../../domain/chat/chat.ts';
-import type { AnswerAbout } from '../dialect.ts';
+import type { AnswerContext } from '../dialect.ts';
 import { isObject, list } from '../json/fields.ts';
 import { usageObject } from './usage.ts';
 
@@ -16,7 +16,7 @@ export interface ResponseState {
 }
 
 /** A response as it stands, with every setting of its request, told or taken for granted. */
-export function responseObject(about: AnswerAbout, state: ResponseState): Readonly<Record<string, unknown>> {
+export function responseObject(about: AnswerContext, state: ResponseState): Readonly<Record<string, unknown>> {
   const { body, followUp } = about;
   const said = (member: string, otherwise: unknown): unknown => body[member] ?? otherwise;
   const reasoning = isObject(body['reasoning']) ? body['reasoning'] : {};

@@ -1,7 +1,7 @@
 import type { AnswerStep } from '../../domain/chat/answer-step.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
 import { itemIdOf, ownResponseId } from '../../domain/responses/response-ids.ts';
-import type { AnswerAbout, AnswerWriter } from '../dialect.ts';
+import type { AnswerContext, AnswerWriter } from '../dialect.ts';
 import { customToolsOf } from './custom-tools.ts';
 import {
   openCall,
@@ -20,7 +20,7 @@ const REASONS: Readonly<Record<string, Reason>> = { length: 'max_output_tokens',
 
 /** Writes an answer as the events of a response: every step at once, the whole response last. */
 export class ResponseWriter implements AnswerWriter {
-  readonly #about: AnswerAbout;
+  readonly #about: AnswerContext;
   readonly #custom: ReadonlySet<string>;
   #id: string;
   #text = '';
@@ -36,7 +36,7 @@ export class ResponseWriter implements AnswerWriter {
   #usage: Usage | null = null;
   #last: Readonly<Record<string, unknown>> | null = null;
 
-  constructor(about: AnswerAbout) {
+  constructor(about: AnswerContext) {
     this.#about = about;
     this.#custom = customToolsOf(about.body['tools']);
     this.#id = about.followUp?.ownId ?? ownResponseId(about.fallbackId);
@@ -197,7 +197,7 @@ export class ResponseWriter implements AnswerWriter {
 }
 
 /** An answer whole, as a response. */
-export function wholeResponse(steps: readonly AnswerStep[], about: AnswerAbout): unknown {
+export function wholeResponse(steps: readonly AnswerStep[], about: AnswerContext): unknown {
   const writer = new ResponseWriter(about);
   for (const step of steps) writer.write(step);
   writer.end();

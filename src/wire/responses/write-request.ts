@@ -14,7 +14,7 @@ import type {
 import { effortOf } from '../../domain/chat/reasoning.ts';
 import type { RequestBody } from '../../domain/inference/askable.ts';
 import { addressOf } from '../data-url.ts';
-import { type Fields, given } from '../json/fields.ts';
+import { type Fields, withoutNulls } from '../json/fields.ts';
 
 /** A chat as a request for a response. Nothing of it is kept at the upstream: its callers did not ask for that. */
 export function writeResponseRequest(chat: NeutralChat, losses: Losses): RequestBody {
@@ -24,7 +24,7 @@ export function writeResponseRequest(chat: NeutralChat, losses: Losses): Request
   const items = leads ? others : chat.messages;
   const effort = chat.reasoning === null ? null : effortOf(chat.reasoning);
   const thinks = chat.reasoning !== null && effort !== 'none';
-  return given({
+  return withoutNulls({
     model: chat.model,
     instructions: leads ? writeTexts(first.content, 'messages[0]', losses) : null,
     input: items.flatMap((message, index) => writeMessage(message, `messages[${index + (leads ? 1 : 0)}]`, losses)),
@@ -92,10 +92,10 @@ function writePart(part: UserPart, where: string, losses: Losses): readonly Fiel
   const id = source.form === 'id' ? source.id : null;
   const url = addressOf(source);
   if (part.kind === 'image')
-    return [given({ type: 'input_image', image_url: url, file_id: id, detail: part.detail ?? 'auto' })];
+    return [withoutNulls({ type: 'input_image', image_url: url, file_id: id, detail: part.detail ?? 'auto' })];
   const inline = source.form === 'data';
   return [
-    given({
+    withoutNulls({
       type: 'input_file',
       file_data: inline ? url : null,
       file_url: inline ? null : url,
@@ -145,7 +145,7 @@ function writeTool(
 ): Fields {
   noteMark(cached, where, losses);
   // Elsewhere a schema is a wish unless the caller says otherwise; here it would bind.
-  return given({ type: 'function', name, description, parameters, strict: strict ?? false });
+  return withoutNulls({ type: 'function', name, description, parameters, strict: strict ?? false });
 }
 
 const writeToolChoice = (choice: ToolChoice): unknown =>
@@ -155,8 +155,8 @@ function writeOutputForm(output: OutputForm): Fields {
   if (output.form === 'text') return { type: 'text' };
   if (output.form === 'json') return { type: 'json_object' };
   const { name, description, schema, strict } = output;
-  return given({ type: 'json_schema', name, description, schema, strict });
+  return withoutNulls({ type: 'json_schema', name, description, schema, strict });
 }
 
 const writeReasoning = (effort: string | null, { shown }: Reasoning): Fields =>
-  given({ effort, summary: shown === true ? 'auto' : null });
+  withoutNulls({ effort, summary: shown === true ? 'auto' : null });

@@ -2,7 +2,7 @@ import type { Usage } from '../../domain/chat/chat.ts';
 import type { RequestBody } from '../../domain/inference/askable.ts';
 import { errorOf } from '../chat-completions/answer.ts';
 import type { AnswerError, NativeDialect } from '../dialect.ts';
-import { count, given, list, object, parseJson, text } from '../json/fields.ts';
+import { count, withoutNulls, list, object, parseJson, text } from '../json/fields.ts';
 import { malformed } from '../malformed.ts';
 
 /** A reranking in Voyage's words: documents are texts, and the best are counted under another name. */
@@ -12,7 +12,7 @@ export function voyageRerankRequest(body: RequestBody, model: string): RequestBo
     if (said === null) throw malformed(`documents[${index}]`, 'a text, or an object with a text');
     return said;
   });
-  return given({
+  return withoutNulls({
     model,
     query: body['query'],
     documents,

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import type { ChatDelta } from '../../../src/domain/chat/chat.ts';
-import { unreadExchange } from '../../../src/wire/exchange.ts';
+import { unparsedExchange } from '../../../src/wire/exchange.ts';
 import { fedStream } from '../../support/byte-streams.ts';
 
 it('an answer nobody reads has no steps, and ends or fails when its bytes do', async () => {
   for (const failure of [null, new Error('cut')]) {
     const source = fedStream();
-    const exchange = unreadExchange({ status: 200, headers: {} }, source, { unit: 'character', count: 5 });
+    const exchange = unparsedExchange({ status: 200, headers: {} }, source, { unit: 'character', count: 5 });
     expect(exchange.outcome()).toMatchObject({ usage: null, measured: { unit: 'character', count: 5 } });
     const reading = (async () => {
       const steps: ChatDelta[] = [];
@@ -23,7 +23,7 @@ it('an answer nobody reads has no steps, and ends or fails when its bytes do', a
 
 it('leaving it gives the upstream up', async () => {
   const source = fedStream();
-  const steps = unreadExchange({ status: 200, headers: {} }, source, undefined).deltas();
+  const steps = unparsedExchange({ status: 200, headers: {} }, source, undefined).deltas();
   await steps.return?.();
   expect(source.cancelled).toBe(true);
 });

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { AnswerStep } from '../../../src/domain/chat/answer-step.ts';
-import type { AnswerAbout, InboundDialect, OutboundDialect } from '../../../src/wire/dialect.ts';
+import type { AnswerContext, InboundDialect, OutboundDialect } from '../../../src/wire/dialect.ts';
 import { stepsOfRun, translatedStream } from '../../../src/wire/translate.ts';
 import { fedStream, gather } from '../../support/byte-streams.ts';
 import { type AnswerKinds, joined, randomAnswer } from '../../support/random-answer.ts';
 import { randomFrom } from '../../support/random.ts';
 
-const ABOUT: AnswerAbout = {
+const ABOUT: AnswerContext = {
   model: 'public',
   fallbackId: 'fallback',
   createdAt: 1_700_000_000,

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { AnswerStep } from '../../../src/domain/chat/answer-step.ts';
-import type { AnswerAbout } from '../../../src/wire/dialect.ts';
+import type { AnswerContext } from '../../../src/wire/dialect.ts';
 import { MESSAGES_IN } from '../../../src/wire/messages/inbound.ts';
 import { errorOf } from '../../../src/wire/messages/answer.ts';
 import { messagesOut } from '../../../src/wire/messages/outbound.ts';
 
 const OUT = messagesOut({ maxTokens: 4096 });
-const ABOUT: AnswerAbout = {
+const ABOUT: AnswerContext = {
   model: 'public',
   fallbackId: '0123-4567',
   createdAt: 1_700_000_000,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AnswerStep } from '../../../src/domain/chat/answer-step.ts';
 import { CHAT_COMPLETIONS_IN } from '../../../src/wire/chat-completions/inbound.ts';
 import { chatCompletionsOut } from '../../../src/wire/chat-completions/outbound.ts';
-import type { AnswerAbout, InboundDialect, OutboundDialect } from '../../../src/wire/dialect.ts';
+import type { AnswerContext, InboundDialect, OutboundDialect } from '../../../src/wire/dialect.ts';
 import { MESSAGES_IN } from '../../../src/wire/messages/inbound.ts';
 import { messagesOut } from '../../../src/wire/messages/outbound.ts';
 import { stepsOfRun } from '../../../src/wire/translate.ts';
@@ -11,7 +11,7 @@ import { randomFrom } from '../../support/random.ts';
 
 const CHAT = { inbound: CHAT_COMPLETIONS_IN, outbound: chatCompletionsOut({ maxTokensMember: 'max_tokens' }) };
 const MESSAGES = { inbound: MESSAGES_IN, outbound: messagesOut({ maxTokens: 4096 }) };
-const ABOUT: AnswerAbout = {
+const ABOUT: AnswerContext = {
   model: 'public',
   fallbackId: 'fallback',
   createdAt: 1_700_000_000,

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { COMPILED, compiled } from '../../../scripts/wasm.ts';
-import { MOST_NESTING, nestsTooDeep } from '../../../src/wire/json/nesting.ts';
-import { MOST_SCANNED, scanObject } from '../../../src/wire/json/scan.ts';
+import { MAX_NESTING, nestsTooDeep } from '../../../src/wire/json/nesting.ts';
+import { MAX_SCANNED_BYTES, scanObject } from '../../../src/wire/json/scan.ts';
 import { mutated } from '../../support/mutate.ts';
 import { randomFrom } from '../../support/random.ts';
 import { randomObject, SPACES } from '../../support/random-json.ts';
@@ -143,7 +143,7 @@ describe('a scan of JSON text', () => {
 
   it('leaves to JSON.parse what nests deeper than the limit', () => {
     const nested = (depth: number): Buffer => Buffer.from(`{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`);
-    expect([scanObject(nested(MOST_NESTING))?.length, scanObject(nested(MOST_NESTING + 1))]).toEqual([1, null]);
+    expect([scanObject(nested(MAX_NESTING))?.length, scanObject(nested(MAX_NESTING + 1))]).toEqual([1, null]);
   });
 
   it('leaves to JSON.parse what has more members than are worth telling apart', () => {
@@ -154,7 +154,7 @@ describe('a scan of JSON text', () => {
 
   it('leaves to JSON.parse what is longer than its memory, and takes what just fits', () => {
     const long = (length: number): Buffer => Buffer.from(`{"a":"${'x'.repeat(length - 8)}"}`);
-    expect([scanObject(long(MOST_SCANNED))?.length, scanObject(long(MOST_SCANNED + 1))]).toEqual([1, null]);
+    expect([scanObject(long(MAX_SCANNED_BYTES))?.length, scanObject(long(MAX_SCANNED_BYTES + 1))]).toEqual([1, null]);
   });
 
   it('runs what string-end.wat says', async () => {

@@ -3,7 +3,7 @@ import { InvalidInput } from '../../../src/domain/errors.ts';
 import { assertAskable } from '../../../src/domain/inference/askable.ts';
 import * as endpoints from '../../../src/domain/inference/endpoint.ts';
 import { topLevelMembers, withMembers } from '../../../src/wire/json/members.ts';
-import { readPartly } from '../../../src/wire/json/unread.ts';
+import { parsePartially } from '../../../src/wire/json/unread.ts';
 import { randomFrom } from '../../support/random.ts';
 import { randomObject } from '../../support/random-json.ts';
 
@@ -44,7 +44,7 @@ describe.each(ENDPOINTS)('a request to $path, read in part', (endpoint) => {
 
   it.each(Object.keys(LARGE))('has the members that JSON.parse gives, where it asks with %s', (form) => {
     const body = { n: 1, ...more, model: 'm', [asks.member]: LARGE[form], stream: false };
-    const read = readPartly(bytesOf(body), {});
+    const read = parsePartially(bytesOf(body), {});
     expect(Object.keys(read?.fields ?? {})).toEqual(Object.keys(body));
     expect({ ...read?.fields }).toStrictEqual(body);
     expect(read?.fields).toEqual(body);
@@ -55,7 +55,7 @@ describe.each(ENDPOINTS)('a request to $path, read in part', (endpoint) => {
     const body = { ...more, model: 'm', [asks.member]: LARGE[form] };
     for (const sent of [body, { ...body, model: '' }, { ...body, model: 7 }, { [asks.member]: LARGE[form] }]) {
       const bytes = bytesOf(sent);
-      const read = readPartly(bytes, {});
+      const read = parsePartially(bytes, {});
       // Whoever parses a large member now fails.
       bytes.fill(0);
       expect(refusalOf(() => assertAskable(read?.fields ?? {}, endpoint, read?.unread))).toEqual(
@@ -66,7 +66,7 @@ describe.each(ENDPOINTS)('a request to $path, read in part', (endpoint) => {
 });
 
 describe('an object read in part', () => {
-  const fieldsOf = (text: string, named = {}): object | undefined => readPartly(Buffer.from(text), named)?.fields;
+  const fieldsOf = (text: string, named = {}): object | undefined => parsePartially(Buffer.from(text), named)?.fields;
 
   it('is what JSON.parse gives, for 2,000 random objects with large members among them', () => {
     const texts = Array.from({ length: 2_000 }, (_, seed) => {
@@ -91,7 +91,7 @@ describe('an object read in part', () => {
     });
     for (const text of texts) {
       const [read, other] = [Buffer.from(text), Buffer.from(text)];
-      readPartly(read, {});
+      parsePartially(read, {});
       const known = topLevelMembers(read)?.map(({ key, start, valueStart, end }) => ({ key, start, valueStart, end }));
       expect(known).toEqual(topLevelMembers(other));
       expect(withMembers(read, { model: '"x"', a: null })).toEqual(withMembers(other, { model: '"x"', a: null }));
@@ -106,13 +106,13 @@ describe('an object read in part', () => {
   });
 
   it('knows no member as unread that a later one of its name made small', () => {
-    const read = readPartly(Buffer.from(`{"input":${JSON.stringify(PROSE)},"input":null}`), {});
+    const read = parsePartially(Buffer.from(`{"input":${JSON.stringify(PROSE)},"input":null}`), {});
     expect([...(read?.unread ?? [])]).toEqual([]);
   });
 
   it('says what it is told to, whatever was sent', () => {
     const text = `{"model":"sent","messages":${JSON.stringify(LARGE['objects alone'])},"stream":1}`;
-    const read = readPartly(Buffer.from(text), { messages: [], stream: true, extra: 2 });
+    const read = parsePartially(Buffer.from(text), { messages: [], stream: true, extra: 2 });
     expect(read?.fields).toEqual({ model: 'sent', messages: [], stream: true, extra: 2 });
     expect([...(read?.unread ?? [])]).toEqual([]);
   });
