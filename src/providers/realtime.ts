@@ -51,7 +51,7 @@ export function openRealtimeBy(sockets: SocketClient, vendor: RealtimeVendor): N
 }
 
 function upstreamOf(deployment: Deployment, request: RealtimeRequest, socket: OpenSocket): RealtimeUpstream {
-  const names: SessionNames = { shown: request.model, sent: deployment.upstreamModel };
+  const names: SessionNames = { publicName: request.model, upstreamName: deployment.upstreamModel };
   const secrets = secretsOf(deployment);
 
   /** Some upstreams quote the credential they refuse; it is ours, not the caller's. */

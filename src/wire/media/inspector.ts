@@ -4,21 +4,21 @@ import { errorOf } from '../chat-completions/answer.ts';
 import type { InspectorOptions, StreamInspector } from '../dialect.ts';
 import { type Fields, isObject, parseJson, text } from '../json/fields.ts';
 import { dataOf, nameOf } from '../sse/events.ts';
-import { added, imageUsageOf, transcriptUsageOf } from './usage.ts';
-import { picturesOf, soundOf } from './measured.ts';
+import { addUsage, imageUsageOf, transcriptUsageOf } from './usage.ts';
+import { measuredImages, measuredSeconds } from './measured.ts';
 
 const DONE = Buffer.from('[DONE]');
-/** Pictures on their way are megabytes of which only that they come is of interest. */
-const PARTIAL = 'partial_image';
-/** Where the type of an event stands whose name is not told, if anywhere cheap to look. */
-const BEGINNING = 200;
+/** Name part of events with a partial image. They are megabytes and are forwarded without parsing. */
+const PARTIAL_IMAGE = 'partial_image';
+/** Bytes of the data that are searched for the type of an event without a name. */
+const TYPE_SEARCH_BYTES = 200;
 
-/** Follows a stream of pictures or of what is said; every event goes on as it came. */
+/** Inspects a stream of images or of a transcript. Forwards every event unchanged. */
 export class MediaInspector implements StreamInspector {
   readonly #options: InspectorOptions;
   #begun = false;
   #complete = false;
-  #pictures = 0;
+  #images = 0;
   #usage: Usage | null = null;
   #measured: Measured | undefined;
   #failure: Outcome['failure'] = null;
@@ -72,7 +72,7 @@ export class MediaInspector implements StreamInspector {
     return event;
   }
 
-  /** Neither is a conversation. */
+  /** Images and transcripts have no typed deltas. */
   deltas(): readonly ChatDelta[] {
     return [];
   }
@@ -81,24 +81,24 @@ export class MediaInspector implements StreamInspector {
     const type = text(event['type']) ?? '';
     if (type.endsWith('.completed')) {
       this.#complete = true;
-      this.#pictures += 1;
-      this.#usage = added(this.#usage, imageUsageOf(event['usage']));
-      this.#measured = picturesOf(this.#pictures, event, this.#options.body ?? {});
+      this.#images += 1;
+      this.#usage = addUsage(this.#usage, imageUsageOf(event['usage']));
+      this.#measured = measuredImages(this.#images, event, this.#options.body ?? {});
     }
-    if (type === 'transcript.text.delta') this.#keep(text(event['delta']) ?? '');
+    if (type === 'transcript.text.delta') this.#keepText(text(event['delta']) ?? '');
     if (type === 'transcript.text.done') {
       this.#complete = true;
       this.#usage = transcriptUsageOf(event['usage']);
-      this.#measured = soundOf(event);
-      if (this.#text === '') this.#keep(text(event['text']) ?? '');
+      this.#measured = measuredSeconds(event);
+      if (this.#text === '') this.#keepText(text(event['text']) ?? '');
     }
   }
 
-  #keep(piece: string): void {
-    const room = this.#options.textLimit - this.#text.length;
-    if (room > 0) this.#text += piece.slice(0, room);
+  #keepText(piece: string): void {
+    const remaining = this.#options.textLimit - this.#text.length;
+    if (remaining > 0) this.#text += piece.slice(0, remaining);
   }
 }
 
 const isPartial = (event: Buffer, data: Buffer): boolean =>
-  nameOf(event)?.endsWith(PARTIAL) ?? data.subarray(0, BEGINNING).includes(PARTIAL);
+  nameOf(event)?.endsWith(PARTIAL_IMAGE) ?? data.subarray(0, TYPE_SEARCH_BYTES).includes(PARTIAL_IMAGE);

@@ -7,10 +7,10 @@ import { isObject, object, parseJson, text } from '../json/fields.ts';
 import { itemCount } from '../json/members.ts';
 import { outlineOf } from '../json/outline.ts';
 import { MediaInspector } from './inspector.ts';
-import { picturesOf, recordedSound, soundOf, subtitledSound } from './measured.ts';
+import { measuredImages, measuredRecording, measuredSeconds, measuredSubtitles } from './measured.ts';
 import { imageUsageOf, transcriptUsageOf } from './usage.ts';
 
-/** Pictures: their bytes are passed over, their number and kind are what they are sold by. */
+/** Image answers. Image data is not parsed; the call is billed by the number and kind of images. */
 const IMAGES: NativeDialect = {
   errorOf,
   whole(bytes, { body }) {
@@ -19,16 +19,16 @@ const IMAGES: NativeDialect = {
     if (error !== null) return { error };
     if (!isAnswer(value, 'data')) return null;
     const answer = object(value);
-    const measured = picturesOf(itemCount(bytes, 'data') ?? 0, answer, body);
+    const measured = measuredImages(itemCount(bytes, 'data') ?? 0, answer, body);
     return wholeAnswer(bytes, { usage: imageUsageOf(answer['usage']), measured });
   },
   inspector: (options) => new MediaInspector(options),
 };
 
-/** Forms of a transcript that are no JSON. */
-const WRITTEN = new Set<unknown>(['text', 'srt', 'vtt']);
+/** Response formats of transcripts that are not JSON. */
+const PLAIN_FORMATS = new Set<unknown>(['text', 'srt', 'vtt']);
 
-/** What is said in a recording, in JSON or as it would be printed. */
+/** Transcripts, in JSON or as plain text. Billed by tokens, else by seconds of audio. */
 const TRANSCRIPTS: NativeDialect = {
   errorOf,
   whole(bytes, { body, form, textLimit }) {
@@ -36,22 +36,25 @@ const TRANSCRIPTS: NativeDialect = {
     const error = errorOf(value);
     if (error !== null) return { error };
     const answer = object(value);
-    const said = text(answer['text']);
-    if (said === null && (isObject(value) || !WRITTEN.has(body['response_format']))) return null;
-    const kept = said ?? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+    const jsonText = text(answer['text']);
+    if (jsonText === null && (isObject(value) || !PLAIN_FORMATS.has(body['response_format']))) return null;
+    const transcript = jsonText ?? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
     const usage = transcriptUsageOf(answer['usage']);
-    const told = said === null ? undefined : soundOf(answer);
-    const recorded = usage === null && told === undefined ? recordedSound(form) : undefined;
+    const reported = jsonText === null ? undefined : measuredSeconds(answer);
+    const recorded = usage === null && reported === undefined ? measuredRecording(form) : undefined;
     return wholeAnswer(bytes, {
       usage,
-      measured: told ?? recorded ?? (said === null ? subtitledSound(kept, body['response_format']) : undefined),
-      text: textLimit === 0 ? null : kept.slice(0, textLimit),
+      measured:
+        reported ??
+        recorded ??
+        (jsonText === null ? measuredSubtitles(transcript, body['response_format']) : undefined),
+      text: textLimit === 0 ? null : transcript.slice(0, textLimit),
     });
   },
   inspector: (options) => new MediaInspector(options),
 };
 
-/** How the answers of each medium are read. */
+/** Native dialect for the answers of each medium. */
 export const MEDIA: Readonly<Record<NonNullable<Endpoint['medium']>, NativeDialect>> = {
   image: IMAGES,
   transcript: TRANSCRIPTS,
@@ -62,7 +65,7 @@ function wholeAnswer(
   {
     usage,
     measured,
-    text: kept = null,
+    text: keptText = null,
   }: { readonly usage: Usage | null; readonly measured: Measured | undefined; readonly text?: string | null },
 ): WholeAnswer {
   const outcome: Outcome = {
@@ -72,7 +75,7 @@ function wholeAnswer(
     usage,
     ...(measured === undefined ? {} : { measured }),
     failure: null,
-    text: kept,
+    text: keptText,
   };
   return { bytes, outcome, deltas: () => [] };
 }

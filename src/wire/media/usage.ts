@@ -1,7 +1,7 @@
 import type { Usage } from '../../domain/chat/chat.ts';
 import { count, object } from '../json/fields.ts';
 
-/** The tokens a picture took; null where they are not counted. What is not told apart of the output is the picture. */
+/** Tokens of an image answer. Null when not counted. Output tokens without details count as image tokens. */
 export function imageUsageOf(value: unknown): Usage | null {
   const usage = object(value);
   const base = tokensOf(usage);
@@ -10,17 +10,17 @@ export function imageUsageOf(value: unknown): Usage | null {
   const output = object(usage['output_tokens_details']);
   const cached = count(input['cached_tokens']) ?? 0;
   const inputTokens = count(input['image_tokens']) ?? 0;
-  // Where it is not told which were cached: those that cannot have been text.
-  const surelyImage = Math.max(0, cached - (base.inputTokens - inputTokens));
+  // Without details, cached tokens count as image tokens only where they exceed the text tokens.
+  const leastCachedImage = Math.max(0, cached - (base.inputTokens - inputTokens));
   const image = {
     inputTokens,
     outputTokens: count(output['image_tokens']) ?? base.outputTokens,
-    cacheReadTokens: count(object(input['cached_tokens_details'])['image_tokens']) ?? surelyImage,
+    cacheReadTokens: count(object(input['cached_tokens_details'])['image_tokens']) ?? leastCachedImage,
   };
   return { ...base, cacheReadTokens: cached, image };
 }
 
-/** The tokens a recording took; null where they are not counted. What is not told apart of the input is sound. */
+/** Tokens of a transcript. Null when not counted. Input tokens without details count as audio tokens. */
 export function transcriptUsageOf(value: unknown): Usage | null {
   const usage = object(value);
   const base = tokensOf(usage);
@@ -44,8 +44,8 @@ function tokensOf(usage: Readonly<Record<string, unknown>>): Usage | null {
   };
 }
 
-/** Two usages of one answer as one. */
-export function added(left: Usage | null, right: Usage | null): Usage | null {
+/** Sum of two usages of one image answer. Null counts as none. */
+export function addUsage(left: Usage | null, right: Usage | null): Usage | null {
   if (left === null || right === null) return left ?? right;
   return {
     inputTokens: left.inputTokens + right.inputTokens,

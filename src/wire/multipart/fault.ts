@@ -1,6 +1,6 @@
 import { InvalidInput } from '../../domain/errors.ts';
 
-/** A form that cannot be read; `reason` completes "The form". */
+/** Error for an invalid form. `reason` completes "The request body is not a valid form". */
 export function unreadable(reason: string): InvalidInput {
   const message = `The request body is not a valid form: ${reason}.`;
   return new InvalidInput(message, [{ path: ['request_body'], rule: 'multipart', message }]);

@@ -2,11 +2,12 @@ import type { Form, FormFile, FormPart } from '../../domain/inference/form.ts';
 import { unreadable } from './fault.ts';
 import { boundaryOf, headersOf } from './headers.ts';
 
-/** Most parts of one form, and most bytes of one part's headers. */
-const MOST_PARTS = 512;
-const MOST_HEADER_BYTES = 16 * 1024;
-/** Most bytes of a field that is read as text. */
-const MOST_FIELD_BYTES = 1024 * 1024;
+/** Most parts of one form. */
+const MAX_PARTS = 512;
+/** Most bytes of the headers of one part. */
+const MAX_HEADER_BYTES = 16 * 1024;
+/** Most bytes of a text field. Files have no limit of their own. */
+const MAX_FIELD_BYTES = 1024 * 1024;
 
 const CRLF = '\r\n';
 const HEAD_END = Buffer.from('\r\n\r\n');
@@ -15,8 +16,8 @@ const LF = 0x0a;
 const DASH = 0x2d;
 
 /**
- * Reads where the parts of a form stand; what is in them is neither read nor copied. Throws InvalidInput for a form
- * that is not written as RFC 7578 has it, that does not end, or that has too many parts or too long headers.
+ * Finds the parts of a multipart form. Does not read or copy their content. Throws InvalidInput for a form that
+ * violates RFC 7578, that is truncated, or that has too many parts or too long headers.
  */
 export function readForm(body: Uint8Array, contentType: string): Form {
   const boundary = boundaryOf(contentType);
@@ -24,7 +25,7 @@ export function readForm(body: Uint8Array, contentType: string): Form {
   const opening = Buffer.from(`--${boundary}`, 'latin1');
   const delimiter = Buffer.from(`${CRLF}--${boundary}`, 'latin1');
   const parts: FormPart[] = [];
-  // Some writers begin with the line break that belongs to the first delimiter.
+  // Some clients send the line break of the first delimiter.
   let start = bytes[0] === CR && bytes[1] === LF ? 2 : 0;
   if (!opening.equals(bytes.subarray(start, start + opening.length)))
     throw unreadable('it does not begin with its boundary');
@@ -35,12 +36,12 @@ export function readForm(body: Uint8Array, contentType: string): Form {
         throw unreadable('something follows its end');
       return { boundary, bytes, parts, end: start };
     }
-    if (parts.length === MOST_PARTS) throw unreadable(`it has more than ${MOST_PARTS} parts`);
+    if (parts.length === MAX_PARTS) throw unreadable(`it has more than ${MAX_PARTS} parts`);
     const headersStart = afterLine(bytes, after);
-    const headersEnd = bytes.subarray(headersStart, headersStart + MOST_HEADER_BYTES).indexOf(HEAD_END);
+    const headersEnd = bytes.subarray(headersStart, headersStart + MAX_HEADER_BYTES).indexOf(HEAD_END);
     if (headersEnd === -1) throw unreadable('the headers of a part do not end, or are too long');
     const bodyStart = headersStart + headersEnd + HEAD_END.length;
-    // One line break cannot end the headers and begin the delimiter as well, though some would read it so.
+    // Some parsers accept one line break as the end of the headers and as the begin of the delimiter. Reject that.
     const bodyEnd = bytes.indexOf(delimiter, bodyStart - CRLF.length);
     if (bodyEnd < bodyStart) throw unreadable('it does not end with its boundary');
     const headers = headersOf(bytes.toString('utf8', headersStart, headersStart + headersEnd));
@@ -49,7 +50,7 @@ export function readForm(body: Uint8Array, contentType: string): Form {
   }
 }
 
-/** Offset after the line break that ends a delimiter. */
+/** Offset after the line break that ends a delimiter. Throws InvalidInput when something else follows it. */
 function afterLine(bytes: Buffer, from: number): number {
   let at = from;
   while (bytes[at] === 0x20 || bytes[at] === 0x09) at += 1;
@@ -57,12 +58,12 @@ function afterLine(bytes: Buffer, from: number): number {
   return at + CRLF.length;
 }
 
-/** The name of a part without the brackets that make it an item of a list. */
+/** Name of a part without the `[]` suffix of list items. */
 export const listName = (name: string): string => (name.endsWith('[]') ? name.slice(0, -2) : name);
 
 /**
- * A form as the object that JSON would have had: fields as texts, lists as arrays, files by their names. Throws
- * InvalidInput for a field that comes twice without being a list, because readers differ in which they take.
+ * A form as an object: fields are strings, lists are arrays, files are `FormFile`. Throws InvalidInput for a repeated
+ * field that is not a list, because parsers differ in which value they use.
  */
 export function fieldsOf(form: Form): Readonly<Record<string, unknown>> {
   const fields = new Map<string, unknown[]>();
@@ -88,9 +89,9 @@ function repeated(name: string): ReturnType<typeof unreadable> {
   return unreadable(`the field "${name}" comes twice`);
 }
 
-/** What a field says. Throws InvalidInput when it is too long to be read, or is not UTF-8. */
+/** Text of a field. Throws InvalidInput when it has more than `MAX_FIELD_BYTES` or is not UTF-8. */
 function textOf(form: Form, { name, bodyStart, bodyEnd }: FormPart): string {
-  if (bodyEnd - bodyStart > MOST_FIELD_BYTES) throw unreadable(`the field "${name}" is too long`);
+  if (bodyEnd - bodyStart > MAX_FIELD_BYTES) throw unreadable(`the field "${name}" is too long`);
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(form.bytes.subarray(bodyStart, bodyEnd));
   } catch {
@@ -98,15 +99,15 @@ function textOf(form: Form, { name, bodyStart, bodyEnd }: FormPart): string {
   }
 }
 
-/** What a form says of itself in a header. */
+/** `Content-Type` header of a form. */
 export function contentTypeOf({ boundary }: Form): string {
   return `multipart/form-data; boundary=${/^[0-9A-Za-z'+_\-.]+$/.test(boundary) ? boundary : `"${boundary}"`}`;
 }
 
 /**
- * The form with some parts changed or left out; every other one keeps its bytes, which are not copied. `change` is
- * asked once for each part and gives the new text of a field, the new content of a file in pieces, null to leave it out,
- * undefined to leave it as it is; `added` are fields put at the end. The pieces are to be sent one after the other.
+ * The form with some parts changed or removed, as pieces to send in order. Unchanged bytes are not copied. `change` is
+ * called once for each part. It returns the new text of a field or the new content of a file in pieces. Null removes
+ * the part, undefined keeps it. `added` fields are appended.
  */
 export function withParts(
   form: Form,
@@ -115,24 +116,24 @@ export function withParts(
 ): readonly Uint8Array[] {
   const { bytes, parts, boundary, end } = form;
   const pieces: Uint8Array[] = [];
-  let kept = parts[0]?.start ?? end;
-  const keepUpTo = (to: number): void => {
-    if (to > kept) pieces.push(bytes.subarray(kept, to));
+  let copiedTo = parts[0]?.start ?? end;
+  const copyUpTo = (to: number): void => {
+    if (to > copiedTo) pieces.push(bytes.subarray(copiedTo, to));
   };
   for (const [index, part] of parts.entries()) {
     const changed = change(part);
     if (changed === undefined) continue;
     if (typeof changed === 'object' && changed !== null) {
-      keepUpTo(part.bodyStart);
+      copyUpTo(part.bodyStart);
       pieces.push(...changed);
-      kept = part.bodyEnd;
+      copiedTo = part.bodyEnd;
       continue;
     }
-    keepUpTo(part.start);
+    copyUpTo(part.start);
     if (changed !== null) pieces.push(fieldPart(boundary, part.name, changed));
-    kept = parts[index + 1]?.start ?? end;
+    copiedTo = parts[index + 1]?.start ?? end;
   }
-  keepUpTo(end);
+  copyUpTo(end);
   for (const [name, text] of Object.entries(added)) pieces.push(fieldPart(boundary, name, text));
   pieces.push(Buffer.from(`--${boundary}--${CRLF}`, 'latin1'));
   return pieces;

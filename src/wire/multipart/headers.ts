@@ -1,8 +1,9 @@
 import { unreadable } from './fault.ts';
 
-/** What the headers of a part say of it. */
+/** Facts from the headers of one part. */
 export interface PartHeaders {
   readonly name: string;
+  /** Null for a field without a file name. */
   readonly filename: string | null;
   readonly contentType: string | null;
 }
@@ -10,12 +11,12 @@ export interface PartHeaders {
 const FORM_TYPE = /^\s*multipart\/form-data\s*(;|$)/i;
 const BOUNDARY = /^[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]$/;
 
-/** Whether a body of this media type is a form that may hold files. */
+/** Whether the content type is `multipart/form-data`. */
 export function isForm(contentType: string | undefined): boolean {
   return contentType !== undefined && FORM_TYPE.test(contentType);
 }
 
-/** The text that parts a form of this media type. Throws InvalidInput when it names none, or none that can be. */
+/** Boundary in a content type. Throws InvalidInput when it is missing or violates RFC 2046. */
 export function boundaryOf(contentType: string): string {
   const boundary = parametersOf(afterFirstWord(contentType)).get('boundary');
   if (boundary === undefined) throw unreadable('its content type names no boundary');
@@ -25,13 +26,13 @@ export function boundaryOf(contentType: string): string {
 
 const afterFirstWord = (value: string): string => (value.includes(';') ? value.slice(value.indexOf(';') + 1) : '');
 
-/** Encodings of a part that leave its bytes as they are. */
+/** Transfer encodings that do not change the bytes of a part. */
 const PLAIN = /^(7bit|8bit|binary)$/i;
 const HEADER = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([^\p{Cc}]*?)[ \t]*$/u;
 
 /**
- * Reads the headers of a part; `text` is what stands between its delimiter and its content. Whatever two readers
- * could read in two ways is refused: what we admit must be what the upstream sees.
+ * Reads the headers of one part. `text` is everything between its delimiter and its content. Throws InvalidInput for
+ * ambiguous headers: the gateway and the upstream must read the same part.
  */
 export function headersOf(text: string): PartHeaders {
   const headers = new Map<string, string>();
@@ -43,19 +44,20 @@ export function headersOf(text: string): PartHeaders {
   }
   const disposition = headers.get('content-disposition') ?? '';
   if (!/^form-data\s*;/i.test(disposition)) throw unreadable('a part has no Content-Disposition of form-data');
-  const said = parametersOf(afterFirstWord(disposition));
-  const name = said.get('name') ?? '';
+  const parameters = parametersOf(afterFirstWord(disposition));
+  const name = parameters.get('name') ?? '';
   if (name === '') throw unreadable('a part has no name');
-  if (said.has('name*')) throw unreadable('the name of a part is encoded');
+  if (parameters.has('name*')) throw unreadable('the name of a part is encoded');
   if (!PLAIN.test(headers.get('content-transfer-encoding') ?? 'binary'))
     throw unreadable(`the part "${name}" has a Content-Transfer-Encoding`);
-  const filename = said.get('filename') ?? (said.has('filename*') ? decoded(said.get('filename*') ?? '') : null);
+  const encodedName = parameters.get('filename*');
+  const filename = parameters.get('filename') ?? (encodedName === undefined ? null : decoded(encodedName));
   return { name, filename, contentType: headers.get('content-type') ?? null };
 }
 
 const PARAMETER = /^[ \t]*([!#$%&'*+\-.^_`|~0-9A-Za-z]+)=(?:"([^"]*)"|([^\s";,]+))[ \t]*(?:;|$)/;
 
-/** The parameters after a header's first word. An escaped quote ends a text for some readers and not for others. */
+/** Parameters after the first word of a header. Rejects an escaped quote, because parsers differ in reading it. */
 function parametersOf(text: string): ReadonlyMap<string, string> {
   const parameters = new Map<string, string>();
   for (let rest = text; rest.trim() !== '';) {
@@ -69,7 +71,7 @@ function parametersOf(text: string): ReadonlyMap<string, string> {
   return parameters;
 }
 
-/** A file's name as RFC 5987 writes it; as it came when it is not written so. */
+/** File name decoded from RFC 5987. A value in another form stays as it is. */
 function decoded(value: string): string {
   const [, encoded] = /^utf-8'[^']*'(.*)$/i.exec(value) ?? [];
   if (encoded === undefined) return value;

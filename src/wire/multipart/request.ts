@@ -3,8 +3,8 @@ import { isGatewayField } from '../../domain/inference/gateway-fields.ts';
 import { withParts } from './form.ts';
 
 /**
- * A form as the upstream gets it, in pieces: its own model name, also where the form names none, and no gateway fields.
- * All other parts go on byte for byte. `metadata` is the gateway's, as nothing of a form is stored.
+ * A form for the upstream, in pieces to send in order. Sets the upstream's model name, even when the form has no model.
+ * Removes the gateway fields and `metadata`, which is a gateway field in forms. Other parts keep their bytes.
  */
 export function upstreamForm(form: Form, upstreamModel: string): readonly Uint8Array[] {
   const added = form.parts.some(({ name }) => name === 'model') ? {} : { model: upstreamModel };

@@ -2,15 +2,16 @@ import { InvalidInput } from '../../domain/errors.ts';
 import type { SocketMessage } from '../../domain/realtime/sockets.ts';
 import { type Fields, isObject, parseJson } from '../json/fields.ts';
 import { nestsTooDeep } from '../json/nesting.ts';
-import { fieldsAt, type SessionNames, TRANSCRIPTIONS, withMember } from './fields.ts';
+import { fieldsAt, type SessionNames, TRANSCRIPTION_PATHS, withMember } from './fields.ts';
 
-/** Where an event can name the model that answers. */
-const ANSWERING = [['session'], ['response'], []] as const;
+/** Paths of the objects that can name the answering model. */
+const MODEL_PATHS = [['session'], ['response'], []] as const;
 
 /**
- * A caller's event as it goes upstream: model names translated, and none that the caller may not use. Events that name
- * no model go on as they are, unread: most of them are sound. One that does is written anew, so that what we read is
- * what the upstream reads. Throws InvalidInput, and what `assertMayCall` throws.
+ * A caller's event for the upstream, with translated model names. Events without a model name are forwarded unparsed:
+ * most of them are audio. An event with a model name is serialized again, so that gateway and upstream read the same
+ * names. Throws InvalidInput for a binary or invalid event and for another session model, and what `assertMayCall`
+ * throws.
  */
 export function forUpstream(
   message: SocketMessage,
@@ -19,24 +20,24 @@ export function forUpstream(
 ): SocketMessage {
   if (message.binary) throw new InvalidInput('/realtime: Events must be sent as text.');
   const bytes = Buffer.from(message.bytes.buffer, message.bytes.byteOffset, message.bytes.byteLength);
-  // A member's name is written with its letters, or with escapes that begin so.
+  // The key `model` is written literally or with \u escapes.
   if (!bytes.includes('"model"') && !bytes.includes('\\u')) return message;
   const event = parse(bytes);
   let translated = event;
-  for (const path of ANSWERING) {
-    const named = modelAt(event, path);
-    if (named === null) continue;
-    if (named !== names.shown) {
-      assertMayCall(named);
+  for (const path of MODEL_PATHS) {
+    const name = modelAt(event, path);
+    if (name === null) continue;
+    if (name !== names.publicName) {
+      assertMayCall(name);
       throw fault(path, 'A session keeps the model it was opened with. Open another one for another model.');
     }
-    translated = withMember(translated, [...path, 'model'], names.sent);
+    translated = withMember(translated, [...path, 'model'], names.upstreamName);
   }
-  for (const path of TRANSCRIPTIONS) {
-    const named = modelAt(event, path);
-    if (named === null) continue;
-    if (named === names.shown) translated = withMember(translated, [...path, 'model'], names.sent);
-    else assertMayCall(named);
+  for (const path of TRANSCRIPTION_PATHS) {
+    const name = modelAt(event, path);
+    if (name === null) continue;
+    if (name === names.publicName) translated = withMember(translated, [...path, 'model'], names.upstreamName);
+    else assertMayCall(name);
   }
   return { bytes: Buffer.from(JSON.stringify(translated)), binary: false };
 }
@@ -49,8 +50,8 @@ function parse(bytes: Buffer): Fields {
 }
 
 function modelAt(event: Fields, path: readonly string[]): string | null {
-  const named = fieldsAt(event, ...path)?.['model'] ?? null;
-  if (named === null || typeof named === 'string') return named;
+  const name = fieldsAt(event, ...path)?.['model'] ?? null;
+  if (name === null || typeof name === 'string') return name;
   throw fault(path, 'A model is named by a string.');
 }
 

@@ -1,10 +1,10 @@
 import type { SocketMessage } from '../../domain/realtime/sockets.ts';
 import { isObject, parseJson } from '../json/fields.ts';
 
-/** Bytes of a refused event that are looked into for its id. */
+/** Largest rejected event, in bytes, that is parsed for its id. */
 const READ_LIMIT = 1024 * 1024;
 
-/** An `error` event of ours. `about` is the caller's event that it answers. */
+/** An `error` event of the gateway. `rejected` is the caller's event that it answers; null when there is none. */
 export function errorEvent(
   eventId: string,
   error: {
@@ -13,13 +13,19 @@ export function errorEvent(
     readonly param: string | null;
     readonly code: string;
   },
-  about: SocketMessage | null,
+  rejected: SocketMessage | null,
 ): SocketMessage {
   const { message, type, param, code } = error;
   const event = {
     type: 'error',
     event_id: eventId,
-    error: { type: type ?? 'server_error', code, message, param, event_id: about === null ? null : eventIdOf(about) },
+    error: {
+      type: type ?? 'server_error',
+      code,
+      message,
+      param,
+      event_id: rejected === null ? null : eventIdOf(rejected),
+    },
   };
   return { bytes: Buffer.from(JSON.stringify(event)), binary: false };
 }

@@ -1,6 +1,6 @@
 import { type Fields, isObject } from '../json/fields.ts';
 
-/** The object at a path of members; undefined when there is none. */
+/** Object at a path of members. Undefined when there is none. */
 export function fieldsAt(value: unknown, ...path: readonly string[]): Fields | undefined {
   let at = value;
   for (const member of path) {
@@ -10,7 +10,7 @@ export function fieldsAt(value: unknown, ...path: readonly string[]): Fields | u
   return isObject(at) ? at : undefined;
 }
 
-/** The same object with one member deep inside it changed. The path must be there. */
+/** A copy of the object with one nested member set. The path must exist. */
 export function withMember(fields: Fields, path: readonly string[], value: unknown): Fields {
   const [member, ...deeper] = path;
   if (member === undefined) return fields;
@@ -18,16 +18,16 @@ export function withMember(fields: Fields, path: readonly string[], value: unkno
   return { ...fields, [member]: deeper.length === 0 || !inner ? value : withMember(inner, deeper, value) };
 }
 
-/** Where a session names the model that writes down what is said, in the present form and in the older one. */
-export const TRANSCRIPTIONS = [
+/** Paths of the transcription settings of a session: the current form and the older one. */
+export const TRANSCRIPTION_PATHS = [
   ['session', 'audio', 'input', 'transcription'],
   ['session', 'input_audio_transcription'],
 ] as const;
 
-/** What a deployment's model is called on each side. */
+/** Names of a deployment's model on both sides of a session. */
 export interface SessionNames {
-  /** What the caller asked for, and is shown. */
-  readonly shown: string;
-  /** What the upstream calls it. */
-  readonly sent: string;
+  /** Model name for the caller. */
+  readonly publicName: string;
+  /** Model name for the upstream. */
+  readonly upstreamName: string;
 }

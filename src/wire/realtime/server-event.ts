@@ -3,24 +3,24 @@ import type { RealtimeNews } from '../../domain/realtime/realtime.ts';
 import type { SocketMessage } from '../../domain/realtime/sockets.ts';
 import { count, type Fields, isObject, number, parseJson, text } from '../json/fields.ts';
 import { nestsTooDeep } from '../json/nesting.ts';
-import { fieldsAt, type SessionNames, TRANSCRIPTIONS, withMember } from './fields.ts';
+import { fieldsAt, type SessionNames, TRANSCRIPTION_PATHS, withMember } from './fields.ts';
 
-/** What an event must hold, as it is written, to be worth reading. Sound and text cannot: quotes in them are escaped. */
-const TELLING = ['"model"', '"usage"', '"error"'] as const;
+/** Keys of the events that are parsed. Audio and text do not match, because quotes inside them are escaped. */
+const PARSED_KEYS = ['"model"', '"usage"', '"error"'] as const;
 
 /**
- * An upstream's event as the caller sees it, its models under their public names, and what it tells. What cannot be
- * read goes on as it is.
+ * An upstream's event for the caller, with public model names, and the facts that it reports. Binary and unreadable
+ * events are forwarded unchanged; `news` is then null.
  */
 export function forClient(
   message: SocketMessage,
   names: SessionNames,
 ): { readonly message: SocketMessage; readonly news: RealtimeNews | null } {
   const bytes = Buffer.from(message.bytes.buffer, message.bytes.byteOffset, message.bytes.byteLength);
-  if (message.binary || !TELLING.some((telling) => bytes.includes(telling))) return { message, news: null };
+  if (message.binary || !PARSED_KEYS.some((key) => bytes.includes(key))) return { message, news: null };
   const event = parse(bytes);
   if (event === null) return { message, news: null };
-  const translated = publicly(event, names);
+  const translated = withPublicNames(event, names);
   return {
     message: translated === event ? message : { bytes: Buffer.from(JSON.stringify(translated)), binary: false },
     news: newsOf(event),
@@ -33,15 +33,16 @@ function parse(bytes: Buffer): Fields | null {
   return isObject(value) ? value : null;
 }
 
-/** The event under the name the caller knows; an upstream may answer with a longer one than it was asked for. */
-function publicly(event: Fields, { shown, sent }: SessionNames): Fields {
+/** The event with public model names. The upstream may report a longer name than the one in the request. */
+function withPublicNames(event: Fields, { publicName, upstreamName }: SessionNames): Fields {
   let translated = event;
   for (const path of [['session'], ['response']] as const) {
     if (text(fieldsAt(event, ...path)?.['model']) !== null)
-      translated = withMember(translated, [...path, 'model'], shown);
+      translated = withMember(translated, [...path, 'model'], publicName);
   }
-  for (const path of TRANSCRIPTIONS) {
-    if (fieldsAt(event, ...path)?.['model'] === sent) translated = withMember(translated, [...path, 'model'], shown);
+  for (const path of TRANSCRIPTION_PATHS) {
+    if (fieldsAt(event, ...path)?.['model'] === upstreamName)
+      translated = withMember(translated, [...path, 'model'], publicName);
   }
   return translated;
 }
@@ -54,9 +55,9 @@ function newsOf(event: Fields): RealtimeNews | null {
     case 'transcription_session.updated':
       return sessionOf(event);
     case 'response.done':
-      return used('session', fieldsAt(event, 'response', 'usage'));
+      return usageNews('session', fieldsAt(event, 'response', 'usage'));
     case 'conversation.item.input_audio_transcription.completed':
-      return used('transcription', fieldsAt(event, 'usage'));
+      return usageNews('transcription', fieldsAt(event, 'usage'));
     case 'error':
       return { kind: 'error', message: text(fieldsAt(event, 'error')?.['message']) ?? 'It named no reason.' };
     default:
@@ -66,7 +67,7 @@ function newsOf(event: Fields): RealtimeNews | null {
 
 function sessionOf(event: Fields): RealtimeNews {
   const session = fieldsAt(event, 'session');
-  const writers = TRANSCRIPTIONS.map((path) => text(fieldsAt(event, ...path)?.['model']));
+  const writers = TRANSCRIPTION_PATHS.map((path) => text(fieldsAt(event, ...path)?.['model']));
   return {
     kind: 'session',
     id: text(session?.['id']),
@@ -75,8 +76,8 @@ function sessionOf(event: Fields): RealtimeNews {
   };
 }
 
-/** What was counted: tokens, or the seconds of sound that were listened to. */
-function used(by: 'session' | 'transcription', usage: Fields | undefined): RealtimeNews | null {
+/** Usage of a response or a transcription: tokens, or seconds of audio. Null when the event reports none. */
+function usageNews(by: 'session' | 'transcription', usage: Fields | undefined): RealtimeNews | null {
   const seconds = number(usage?.['seconds']);
   if (seconds !== null && seconds >= 0)
     return { kind: 'used', by, usage: null, measured: { unit: 'second', count: seconds } };
@@ -88,7 +89,7 @@ function usageOf(usage: Fields): Usage {
   const input = fieldsAt(usage, 'input_token_details');
   const output = fieldsAt(usage, 'output_token_details');
   const cached = fieldsAt(input, 'cached_tokens_details');
-  const pictures = count(input?.['image_tokens']) ?? 0;
+  const images = count(input?.['image_tokens']) ?? 0;
   return {
     inputTokens: count(usage['input_tokens']) ?? 0,
     outputTokens: count(usage['output_tokens']) ?? 0,
@@ -100,11 +101,11 @@ function usageOf(usage: Fields): Usage {
       outputTokens: count(output?.['audio_tokens']) ?? 0,
       cacheReadTokens: count(cached?.['audio_tokens']) ?? 0,
     },
-    ...(pictures === 0
+    ...(images === 0
       ? {}
       : {
           image: {
-            inputTokens: pictures,
+            inputTokens: images,
             outputTokens: 0,
             cacheReadTokens: count(cached?.['image_tokens']) ?? 0,
           },

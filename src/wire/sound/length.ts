@@ -4,8 +4,8 @@ import { mp4Seconds } from './mp4.ts';
 import { oggSeconds } from './ogg.ts';
 
 /**
- * The seconds of a recording, from its container; null where that does not say it for sure. Nothing is estimated: calls are
- * billed by it (ADR 0036).
+ * Duration of a recording in seconds, from its container. Null when the container does not give it with certainty.
+ * Never an estimate, because calls are billed by it (ADR 0036).
  */
 export function soundSeconds(file: Uint8Array): number | null {
   const bytes = asBuffer(file);
@@ -22,23 +22,23 @@ function secondsOf(bytes: Buffer): number | null {
   return mp3Seconds(bytes);
 }
 
-/** Forms of samples of which each has its place: PCM, in floating point, of telephones, and the first with a longer head. */
-const EVEN_FORMS = new Set([0x0001, 0x0003, 0x0006, 0x0007, 0xfffe]);
-/** What who writes to a stream puts where a size is to stand. */
+/** WAV formats with a fixed size per sample: PCM, IEEE float, A-law, µ-law, and WAVE_FORMAT_EXTENSIBLE. */
+const FIXED_SIZE_FORMATS = new Set([0x0001, 0x0003, 0x0006, 0x0007, 0xfffe]);
+/** Size of a data chunk that was written to a stream: its writer did not know the size. */
 const UNKNOWN_SIZE = 0xff_ff_ff_ff;
 
-/** Most chunks before that of the samples. */
-const MOST_CHUNKS = 1_000;
+/** Most chunks up to and including the data chunk. */
+const MAX_CHUNKS = 1_000;
 
 function wavSeconds(bytes: Buffer): number | null {
   let rate = 0;
   let blockBytes = 0;
-  for (let at = 12, count = 0; count < MOST_CHUNKS && at + 8 <= bytes.length; count += 1) {
+  for (let at = 12, count = 0; count < MAX_CHUNKS && at + 8 <= bytes.length; count += 1) {
     const size = bytes.readUInt32LE(at + 4);
     const body = at + 8;
     const name = bytes.toString('latin1', at, at + 4);
     if (name === 'fmt ') {
-      if (size < 16 || body + 16 > bytes.length || !EVEN_FORMS.has(bytes.readUInt16LE(body))) return null;
+      if (size < 16 || body + 16 > bytes.length || !FIXED_SIZE_FORMATS.has(bytes.readUInt16LE(body))) return null;
       rate = bytes.readUInt32LE(body + 4);
       blockBytes = bytes.readUInt16LE(body + 12);
     }
@@ -48,13 +48,13 @@ function wavSeconds(bytes: Buffer): number | null {
       if (size === 0 && left > 0) return null;
       return Math.floor(Math.min(size === UNKNOWN_SIZE ? left : size, left) / blockBytes) / rate;
     }
-    // Chunks begin at even places.
+    // Chunks are padded to an even size.
     at = body + size + (size % 2);
   }
   return null;
 }
 
-/** The count of samples stands in 36 bits of the first block; zero where its writer did not know it. */
+/** Reads the 36-bit sample count of the STREAMINFO block. Zero means unknown. */
 function flacSeconds(bytes: Buffer): number | null {
   const at = 8;
   if (bytes.length < at + 18 || ((bytes[4] ?? 0) & 0x7f) !== 0) return null;

@@ -1,15 +1,15 @@
-/** A box, its name and head left out. */
+/** One box. `body` excludes its size and name. */
 interface Box {
   readonly name: string;
   readonly body: Buffer;
 }
 
-/** Most boxes beside each other that are looked at. */
-const MOST_BOXES = 1_000;
+/** Most boxes of one level that are read. */
+const MAX_BOXES = 1_000;
 
-/** The boxes that lie one behind the other; ends before one that is not all there. */
+/** Boxes of one level, in order. Stops before a truncated box. */
 function* boxesIn(bytes: Buffer): Generator<Box> {
-  for (let at = 0, count = 0; count < MOST_BOXES && at + 8 <= bytes.length; count += 1) {
+  for (let at = 0, count = 0; count < MAX_BOXES && at + 8 <= bytes.length; count += 1) {
     const short = bytes.readUInt32BE(at);
     if (short === 1 && at + 16 > bytes.length) return;
     const head = short === 1 ? 16 : 8;
@@ -23,14 +23,14 @@ function* boxesIn(bytes: Buffer): Generator<Box> {
 const boxesOf = (bytes: Buffer, name: string): readonly Buffer[] =>
   [...boxesIn(bytes)].flatMap((box) => (box.name === name ? [box.body] : []));
 
-/** What is played of the one track with sound; null where there are several, or the file is in fragments. */
+/** Duration in seconds of the only audio track. Null with several audio tracks, and for a fragmented file. */
 export function mp4Seconds(bytes: Buffer): number | null {
   const [movie] = boxesOf(bytes, 'moov');
   const [head] = movie === undefined ? [] : boxesOf(movie, 'mvhd');
   if (movie === undefined || head === undefined || boxesOf(movie, 'mvex').length > 0) return null;
   const [track, another] = boxesOf(movie, 'trak').filter(isSound);
   const [trackHead] = track === undefined || another !== undefined ? [] : boxesOf(track, 'tkhd');
-  const [unit, length] = [unitOf(head), trackHead === undefined ? null : lengthOf(trackHead)];
+  const [unit, length] = [timescaleOf(head), trackHead === undefined ? null : durationOf(trackHead)];
   return unit === null || length === null ? null : length / unit;
 }
 
@@ -40,14 +40,14 @@ function isSound(track: Buffer): boolean {
   return handler?.toString('latin1', 8, 12) === 'soun';
 }
 
-/** Parts of a second in which the movie counts. */
-function unitOf(head: Buffer): number | null {
+/** Time units per second of the movie. Null when missing. */
+function timescaleOf(head: Buffer): number | null {
   const at = head[0] === 1 ? 20 : 12;
   return head.length < at + 4 ? null : head.readUInt32BE(at) || null;
 }
 
-/** All bits set say that it is not known. */
-function lengthOf(head: Buffer): number | null {
+/** Duration of a track in time units. Null when unknown: all bits are set, or zero. */
+function durationOf(head: Buffer): number | null {
   if (head[0] === 1) {
     const length = head.length < 36 ? 0n : head.readBigUInt64BE(28);
     return length === 0n || length > BigInt(Number.MAX_SAFE_INTEGER) ? null : Number(length);

@@ -1,28 +1,35 @@
+/** Bytes of a page header without its segment table. */
 const HEAD_BYTES = 27;
-/** Opus counts in samples of this rate, whatever was recorded. */
+/** Opus positions are in samples of this rate in Hz, independent of the recording. */
 const OPUS_RATE = 48_000;
-/** Most samples of one packet, and packets of one page. */
+/** Most samples of one packet. */
 const PACKET_SAMPLES = { opus: 5_760, vorbis: 8_192 } as const;
+/** Most packets of one page. */
 const PAGE_PACKETS = 255;
-/** A day of pages of one second. */
-const MOST_PAGES = 86_400;
+/** Most pages of a file: one day with one page per second. */
+const MAX_PAGES = 86_400;
 
-/** What the first packet of a stream says of it. */
+/** Facts from the first packet of a stream. */
 interface Codec {
+  /** Samples per second. */
   readonly rate: number;
   /** Samples at the start that are not played. */
   readonly skipped: number;
+  /** Most samples of one packet. */
   readonly packetSamples: number;
 }
 
-/** Pages say how many samples were played up to their end. The last one counts, where there is one stream and it begins at its start. */
+/**
+ * Duration in seconds, from the position of the last page. Null for several streams, for a truncated file, and for a
+ * recording whose begin was cut off.
+ */
 export function oggSeconds(bytes: Buffer): number | null {
   let codec: Codec | null = null;
   let serial: number | null = null;
   let first: number | null = null;
   let last: number | null = null;
   for (let at = 0, pages = 0; at < bytes.length; pages += 1) {
-    if (pages === MOST_PAGES) return null;
+    if (pages === MAX_PAGES) return null;
     if (at + HEAD_BYTES > bytes.length || bytes.toString('latin1', at, at + 4) !== 'OggS') return null;
     const segments = bytes[at + 26] ?? 0;
     const body = at + HEAD_BYTES + segments;
@@ -32,10 +39,10 @@ export function oggSeconds(bytes: Buffer): number | null {
     if (serial !== bytes.readUInt32LE(at + 14)) return null;
     codec ??= codecOf(bytes.subarray(body, body + size));
     if (codec === null) return null;
-    const played = bytes.readBigInt64LE(at + 6);
-    // None ends on this page; heads end at zero.
-    if (played > 0n) {
-      last = Number(played);
+    const position = bytes.readBigInt64LE(at + 6);
+    // -1 means that no packet ends on this page. Header pages have position 0.
+    if (position > 0n) {
+      last = Number(position);
       first ??= last;
     }
     at = body + size;

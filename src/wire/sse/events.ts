@@ -2,7 +2,7 @@ import { asBuffer } from '../json/members.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
-/** Most bytes one event may have before its stream counts as garbage. */
+/** Most bytes of one event. A larger event is a framing error. */
 const EVENT_LIMIT = 32 * 1024 * 1024;
 
 const DATA_FIELD = Buffer.from('data:');
@@ -12,40 +12,40 @@ const BLANK_LINE = Buffer.from('\n\n');
 
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Collects chunks cut anywhere into runs of complete events. */
+/** Joins chunks of any size into runs of complete events. */
 export interface EventBuffer {
-  /** The bytes of every event this chunk completes, from where the last run ended; null when it completes none. */
+  /** Bytes of all events that this chunk completes. Null when it completes none. Throws RangeError above the limit. */
   add(chunk: Uint8Array): Buffer | null;
-  /** What was left without its closing blank line when the stream ended; null when nothing was. */
+  /** Remaining bytes at the end of the stream, without a closing blank line. Null when there are none. */
   rest(): Buffer | null;
 }
 
-/** Throws RangeError when one event grows past all measure. */
+/** Creates a buffer for one stream. `limit` is the most bytes of one event. */
 export function createEventBuffer(limit = EVENT_LIMIT): EventBuffer {
-  let held: Buffer[] = [];
-  let heldBytes = 0;
+  let buffered: Buffer[] = [];
+  let bufferedBytes = 0;
   const lines = createLineEnds();
   return {
     add(chunk) {
       const bytes = lines(asBuffer(chunk));
-      // Joined only when an event may end here, so that a long event in many chunks is not copied each time.
+      // Join only when an event may end here. A long event in many chunks is then not copied for each chunk.
       if (bytes.indexOf(LF) === -1) {
-        heldBytes += bytes.length;
-        if (heldBytes > limit) throw new RangeError(`An event of more than ${limit} bytes.`);
-        held.push(bytes);
+        bufferedBytes += bytes.length;
+        if (bufferedBytes > limit) throw new RangeError(`An event of more than ${limit} bytes.`);
+        buffered.push(bytes);
         return null;
       }
-      const joined = held.length === 0 ? bytes : Buffer.concat([...held, bytes]);
+      const joined = buffered.length === 0 ? bytes : Buffer.concat([...buffered, bytes]);
       const end = endOfLastEvent(joined);
-      held = end < joined.length ? [joined.subarray(end)] : [];
-      heldBytes = joined.length - end;
-      if (heldBytes > limit) throw new RangeError(`An event of more than ${limit} bytes.`);
+      buffered = end < joined.length ? [joined.subarray(end)] : [];
+      bufferedBytes = joined.length - end;
+      if (bufferedBytes > limit) throw new RangeError(`An event of more than ${limit} bytes.`);
       return end === 0 ? null : joined.subarray(0, end);
     },
     rest() {
-      const rest = heldBytes === 0 ? null : Buffer.concat(held);
-      held = [];
-      heldBytes = 0;
+      const rest = bufferedBytes === 0 ? null : Buffer.concat(buffered);
+      buffered = [];
+      bufferedBytes = 0;
       return rest;
     },
   };
@@ -83,7 +83,7 @@ function createLineEnds(): (bytes: Buffer) => Buffer {
   };
 }
 
-/** Offset after the last blank line; 0 when there is none. Lines end in LF or CR LF. */
+/** Offset after the last blank line. 0 when there is none. Lines end in LF or CR LF. */
 function endOfLastEvent(bytes: Buffer): number {
   for (let lf = bytes.lastIndexOf(LF); lf > 0; lf = bytes.lastIndexOf(LF, lf - 1)) {
     if (bytes[lf - 1] === LF || (bytes[lf - 1] === CR && bytes[lf - 2] === LF)) return lf + 1;
@@ -91,7 +91,7 @@ function endOfLastEvent(bytes: Buffer): number {
   return 0;
 }
 
-/** Offset after the event that begins at `from`; the end of the bytes when no blank line follows. */
+/** Offset after the event that begins at `from`. The end of the bytes when no blank line follows. */
 export function endOfEvent(bytes: Buffer, from: number): number {
   for (let lf = bytes.indexOf(LF, from); lf !== -1; lf = bytes.indexOf(LF, lf + 1)) {
     if (bytes[lf + 1] === LF) return lf + 2;
@@ -100,7 +100,7 @@ export function endOfEvent(bytes: Buffer, from: number): number {
   return bytes.length;
 }
 
-/** The data of one event, its lines joined; null for a comment or an event without data. */
+/** Data of one event, its lines joined with LF. Null for a comment and for an event without data. */
 export function dataOf(event: Buffer): Buffer | null {
   if (startsWith(event, DATA_FIELD)) {
     const lf = event.indexOf(LF);
@@ -121,7 +121,7 @@ export function dataOf(event: Buffer): Buffer | null {
 
 const NAME_FIELD = Buffer.from('event:');
 
-/** The name of one event; null when it has none. */
+/** Name of one event. Null when it has none. */
 export function nameOf(event: Buffer): string | null {
   if (!event.includes(NAME_FIELD)) return null;
   const line = event
@@ -131,7 +131,7 @@ export function nameOf(event: Buffer): string | null {
   return line === undefined ? null : line.slice(NAME_FIELD.length).trim();
 }
 
-/** An event that carries this data: one line, or one for each of its own. */
+/** An event with this data: one `data` field for each line of it. */
 export function eventOf(data: Uint8Array | string): Buffer {
   const bytes = typeof data === 'string' ? Buffer.from(data) : data;
   if (bytes.indexOf(LF) === -1) return Buffer.concat([DATA_LINE, bytes, BLANK_LINE]);
@@ -139,15 +139,15 @@ export function eventOf(data: Uint8Array | string): Buffer {
   return Buffer.from(`${lines.map((line) => `data: ${line}\n`).join('')}\n`);
 }
 
-/** The same event with other data; its name and everything else it says stay. */
+/** The event with its data replaced. All other fields stay. */
 export function withData(event: Buffer, data: Uint8Array): Buffer {
-  const kept = event
+  const otherFields = event
     .toString('utf8')
     .split(/\r\n|\n/)
     .filter((line) => line !== '' && line !== 'data' && !line.startsWith('data:'))
     .map((line) => `${line}\n`)
     .join('');
-  return kept === '' ? eventOf(data) : Buffer.concat([Buffer.from(kept), eventOf(data)]);
+  return otherFields === '' ? eventOf(data) : Buffer.concat([Buffer.from(otherFields), eventOf(data)]);
 }
 
 function startsWith(bytes: Buffer, prefix: Buffer): boolean {

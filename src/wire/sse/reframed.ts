@@ -1,19 +1,19 @@
 import type { ByteSink, ByteStream } from '../../domain/bytes.ts';
 import { HttpFailure } from '../../domain/http.ts';
 
-/** Reads a stream of another framing, cut anywhere, and writes its messages as server-sent events. */
+/** Converts a stream with another framing to server-sent events. Chunks may have any size. */
 export interface Reframer {
-  /** Writes the events that this chunk completes. Throws RangeError for what breaks the framing, after what came before it. */
+  /** Writes the events that this chunk completes. Throws RangeError at a framing error, after the events before it. */
   add(chunk: Uint8Array, write: (event: string) => void): void;
-  /** Writes what is left when the stream has ended. Throws RangeError when it ended inside a message. */
+  /** Writes the remaining events at the end of the stream. Throws RangeError when it ends inside a message. */
   end(write: (event: string) => void): void;
 }
 
-/** The same stream as server-sent events. One that breaks its framing fails, and is given up. */
+/** The stream as server-sent events. At a framing error it cancels the source and fails with HttpFailure. */
 export function reframed(body: ByteStream, reframer: Reframer): ByteStream {
   let over = false;
-  /** Hands on what a step of the reframer writes; false when the sink asks to pause, null when the stream has failed. */
-  function handOn(sink: ByteSink, step: (write: (event: string) => void) => void): boolean | null {
+  /** Sends the events of one step to the sink. False when the sink asks to pause, null when the stream has failed. */
+  function deliver(sink: ByteSink, step: (write: (event: string) => void) => void): boolean | null {
     const events: string[] = [];
     const fault = faultOf(() => step((event) => events.push(event)));
     const wantsMore = events.length === 0 || sink.chunk(Buffer.from(events.join('')));
@@ -26,9 +26,9 @@ export function reframed(body: ByteStream, reframer: Reframer): ByteStream {
   return {
     pipe(sink) {
       body.pipe({
-        chunk: (bytes) => over || (handOn(sink, (write) => reframer.add(bytes, write)) ?? true),
+        chunk: (bytes) => over || (deliver(sink, (write) => reframer.add(bytes, write)) ?? true),
         done() {
-          if (!over && handOn(sink, (write) => reframer.end(write)) !== null) sink.done();
+          if (!over && deliver(sink, (write) => reframer.end(write)) !== null) sink.done();
         },
         fail(error) {
           if (!over) sink.fail(error);
@@ -40,7 +40,7 @@ export function reframed(body: ByteStream, reframer: Reframer): ByteStream {
   };
 }
 
-/** How a step breaks the framing; null when it does not. */
+/** Framing error of a step. Null when there is none. */
 function faultOf(step: () => void): RangeError | null {
   try {
     step();
@@ -51,6 +51,6 @@ function faultOf(step: () => void): RangeError | null {
   }
 }
 
-/** One event: its data on one line, with a name where it has one. */
+/** One event. `data` must be one line. */
 export const eventText = (data: string, name: string | null = null): string =>
   `${name === null ? '' : `event: ${name}\n`}data: ${data}\n\n`;

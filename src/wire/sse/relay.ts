@@ -3,16 +3,15 @@ import type { Outcome } from '../../domain/chat/chat.ts';
 import type { InspectorOptions, StreamInspector } from '../dialect.ts';
 import { createEventBuffer, endOfEvent, type EventBuffer } from './events.ts';
 
-/** Bytes held for a caller who has not begun to read; then the upstream is paused. */
+/** Bytes that are buffered for a paused reader. At this limit the upstream is paused. */
 const WAITING_LIMIT = 64 * 1024;
 
 /**
- * A streamed answer on its way from the upstream to one reader. Whole events only go on, untouched unless the inspector
- * of their dialect gives others in their place. Nothing reaches the reader before `opened` has resolved: a failure up to
- * then rejects it instead.
+ * Forwards a streamed answer from the upstream to one reader. It sends complete events only, unchanged unless the
+ * inspector of the dialect replaces them. A failure before `opened` resolves rejects `opened` instead of the stream.
  */
 export class EventRelay implements ByteSink, ByteStream {
-  /** Resolves when the first chunk, or an orderly empty end, has come. */
+  /** Resolves when the answer has begun or has ended without an error. Rejects when it fails before that. */
   readonly opened: Promise<void>;
   readonly #source: ByteStream;
   readonly #inspector: StreamInspector;
@@ -88,35 +87,35 @@ export class EventRelay implements ByteSink, ByteStream {
     this.#source.cancel();
   }
 
-  /** Hands complete events on; false asks the upstream to pause. */
+  /** Inspects and sends a run of complete events. False asks the upstream to pause. */
   #forward(run: Buffer): boolean {
     const pieces: Uint8Array[] = [];
-    let untouchedFrom = 0;
+    let unchangedFrom = 0;
     for (let start = 0; start < run.length;) {
       const end = endOfEvent(run, start);
       const event = run.subarray(start, end);
-      const instead = this.#inspector.inspect(event);
-      if (instead instanceof Error) {
-        if (start > untouchedFrom) pieces.push(run.subarray(untouchedFrom, start));
+      const replacement = this.#inspector.inspect(event);
+      if (replacement instanceof Error) {
+        if (start > unchangedFrom) pieces.push(run.subarray(unchangedFrom, start));
         if (pieces.length > 0) this.#emit(Buffer.concat(pieces));
-        this.#end(instead);
+        this.#end(replacement);
         this.#source.cancel();
         return true;
       }
-      if (!this.#isOpen && this.#inspector.begun) this.#opens();
-      if (instead !== event) {
-        if (start > untouchedFrom) pieces.push(run.subarray(untouchedFrom, start));
-        if (instead !== null) pieces.push(instead);
-        untouchedFrom = end;
+      if (!this.#isOpen && this.#inspector.begun) this.#markOpen();
+      if (replacement !== event) {
+        if (start > unchangedFrom) pieces.push(run.subarray(unchangedFrom, start));
+        if (replacement !== null) pieces.push(replacement);
+        unchangedFrom = end;
       }
       start = end;
     }
-    if (untouchedFrom < run.length) pieces.push(untouchedFrom === 0 ? run : run.subarray(untouchedFrom));
+    if (unchangedFrom < run.length) pieces.push(unchangedFrom === 0 ? run : run.subarray(unchangedFrom));
     if (pieces.length === 0) return true;
     return this.#emit(pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces));
   }
 
-  #opens(): void {
+  #markOpen(): void {
     if (this.#isOpen) return;
     this.#isOpen = true;
     this.#open();
@@ -130,7 +129,7 @@ export class EventRelay implements ByteSink, ByteStream {
       this.#refuse(error);
       return;
     }
-    this.#opens();
+    this.#markOpen();
     this.#deliver();
   }
 

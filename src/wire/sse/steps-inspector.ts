@@ -5,30 +5,30 @@ import type { AnswerError, AnswerReader, InspectorOptions, StreamInspector } fro
 import { type Fields, isObject, parseJson } from '../json/fields.ts';
 import { dataOf, nameOf, withData } from './events.ts';
 
-/** What following a stream by its steps needs of the dialect. */
-interface FollowedDialect {
+/** The parts of a dialect that a StepsInspector needs. */
+interface InspectedDialect {
   reader(): AnswerReader;
   errorOf(value: unknown): AnswerError | null;
-  /** The data of an event with the model named as the caller named it; the same buffer where it names none. */
+  /** Event data with the caller's model name. The same buffer when the event names no model. */
   rename(data: Buffer, value: Fields, model: string): Buffer;
-  /** Whether an event plainly only says a piece of the answer's content; such events are not parsed in vain. */
+  /** Whether an event surely contains only content. Such events are not parsed. Absent: every event is parsed. */
   isPiece?(data: Buffer): boolean;
 }
 
 const DONE = Buffer.from('[DONE]');
 
-/** Follows a stream of a dialect by reading every event of it. Complete once the answer has finished. */
+/** Inspects a stream by reading its events into steps. Complete after the `finish` step. */
 export class StepsInspector implements StreamInspector {
   readonly #options: InspectorOptions;
-  readonly #dialect: FollowedDialect;
+  readonly #dialect: InspectedDialect;
   readonly #reader: AnswerReader;
   readonly #seen: OutcomeOfSteps;
   #failure: Outcome['failure'] = null;
-  /** Reads for whoever wants typed steps; apart, because a reader remembers where in the answer it is. */
+  /** Separate reader for `deltas`, because a reader keeps its position in the answer. Null until first use. */
   #typed: AnswerReader | null = null;
   #begun = false;
 
-  constructor(dialect: FollowedDialect, options: InspectorOptions) {
+  constructor(dialect: InspectedDialect, options: InspectorOptions) {
     this.#dialect = dialect;
     this.#options = options;
     this.#reader = dialect.reader();

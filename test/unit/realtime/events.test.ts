@@ -6,7 +6,7 @@ import { errorEvent } from '../../../src/wire/realtime/error-event.ts';
 import { forClient } from '../../../src/wire/realtime/server-event.ts';
 import { randomFrom } from '../../support/random.ts';
 
-const NAMES = { shown: 'voice', sent: 'gpt-realtime' };
+const NAMES = { publicName: 'voice', upstreamName: 'gpt-realtime' };
 const text = (said: string): SocketMessage => ({ bytes: Buffer.from(said), binary: false });
 const said = ({ bytes }: SocketMessage): string => Buffer.from(bytes).toString('utf8');
 
