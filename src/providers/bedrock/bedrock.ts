@@ -4,7 +4,7 @@ import { type Deployment, displayName } from '../../domain/chat/provider.ts';
 import { UpstreamFailed } from '../../domain/errors.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { createMessageReframer } from '../../wire/aws-event-stream/events.ts';
-import { BEDROCK_EMBEDDINGS, embeddingRequest, embeds } from '../../wire/bedrock-embeddings/native.ts';
+import { BEDROCK_EMBEDDINGS, embeddingRequest, isEmbeddingModel } from '../../wire/bedrock-embeddings/native.ts';
 import { CONVERSE_NATIVE } from '../../wire/converse/native.ts';
 import { reframed } from '../../wire/sse/reframed.ts';
 import type { Protocol } from '../http-provider.ts';
@@ -18,7 +18,7 @@ export function bedrock(name: 'bedrock' | 'bedrock_converse', accounts: AwsAccou
     name,
     dialectOf({ dialect, operation }, { upstreamModel }) {
       if (dialect === 'converse') return CONVERSE_NATIVE;
-      return operation === 'embeddings' && embeds(upstreamModel) ? BEDROCK_EMBEDDINGS : null;
+      return operation === 'embeddings' && isEmbeddingModel(upstreamModel) ? BEDROCK_EMBEDDINGS : null;
     },
     async prepare(deployment, request) {
       const { region, model } = placeOf(deployment);

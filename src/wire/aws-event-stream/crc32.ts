@@ -1,4 +1,4 @@
-/** The reflected polynomial of CRC-32 as Ethernet and zip files use it. */
+/** Reflected polynomial of CRC-32 (Ethernet, zip). */
 const POLYNOMIAL = 0xedb88320;
 
 const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
@@ -7,7 +7,7 @@ const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
   return value >>> 0;
 });
 
-/** The CRC-32 checksum of bytes, as an unsigned number. */
+/** CRC-32 checksum of bytes, as an unsigned 32-bit number. */
 export function crc32(bytes: Uint8Array): number {
   let crc = 0xffffffff;
   for (const byte of bytes) crc = (crc >>> 8) ^ (TABLE[(crc ^ byte) & 0xff] ?? 0);

@@ -3,8 +3,8 @@ import { eventText, type Reframer } from '../sse/reframed.ts';
 import { createMessageReader, type Message } from './messages.ts';
 
 /**
- * AWS's binary event streams as server-sent events: each named by its type, its data the JSON payload. A failure becomes
- * an event `exception` whose data is `{exception, message}`.
+ * Converts AWS event streams to server-sent events. The event type is the name, the JSON payload is the data. An error
+ * or exception becomes an event `exception` with the data `{exception, message}`.
  */
 export function createMessageReframer(): Reframer {
   const messages = createMessageReader();
@@ -27,7 +27,7 @@ function eventOf({ headers, payload }: Message): string {
   }
 }
 
-/** JSON means the same without the line breaks between its values. */
+/** JSON on one line. Line breaks in JSON are only whitespace between tokens. */
 const oneLine = (json: Buffer): string => json.toString('utf8').replace(/[\r\n]+/g, ' ');
 
 const exceptionText = (exception: string, message: string): string =>

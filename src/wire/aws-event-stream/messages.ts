@@ -1,90 +1,91 @@
 import { asBuffer } from '../json/members.ts';
 import { crc32 } from './crc32.ts';
 
-/** One message of AWS's binary event streams. */
+/** One message of an AWS event stream. */
 export interface Message {
-  /** Its headers that are text, e.g. `:event-type`. */
+  /** Headers with string values, for example `:event-type`. Headers of other types are ignored. */
   readonly headers: Readonly<Record<string, string>>;
   readonly payload: Buffer;
 }
 
-/** Two lengths and their checksum. */
-const PRELUDE = 12;
-const CHECKSUM = 4;
-/** The smallest message has neither headers nor a payload. */
-const SMALLEST = PRELUDE + CHECKSUM;
-/** Most bytes one message may have; AWS allows 24 MiB. */
-const LARGEST = 24 * 1024 * 1024;
+/** Bytes of the prelude: two lengths and their checksum. */
+const PRELUDE_BYTES = 12;
+const CHECKSUM_BYTES = 4;
+/** Bytes of a message without headers and payload. */
+const MIN_MESSAGE_BYTES = PRELUDE_BYTES + CHECKSUM_BYTES;
+/** Most bytes of one message. The limit of AWS is 24 MiB. */
+const MAX_MESSAGE_BYTES = 24 * 1024 * 1024;
 
-/** Collects chunks cut anywhere into messages. */
+/** Joins chunks of any size into messages. */
 export interface MessageReader {
-  /** Gives the messages this chunk completes. Throws RangeError for a wrong length or checksum, after those before it. */
+  /** Passes the messages that this chunk completes to `take`. Throws RangeError for an invalid length or checksum. */
   add(chunk: Uint8Array, take: (message: Message) => void): void;
-  /** Bytes of a message that is not complete. */
+  /** Buffered bytes of an incomplete message. */
   readonly waiting: number;
 }
 
 export function createMessageReader(): MessageReader {
-  let held: Buffer[] = [];
-  let heldBytes = 0;
-  /** Bytes the first message held has; zero when its length is not known yet. */
-  let wanted = 0;
+  let buffered: Buffer[] = [];
+  let bufferedBytes = 0;
+  /** Length in bytes of the first buffered message. 0 while it is unknown. */
+  let messageBytes = 0;
   return {
     get waiting() {
-      return heldBytes;
+      return bufferedBytes;
     },
     add(chunk, take) {
-      held.push(asBuffer(chunk));
-      heldBytes += chunk.length;
-      // Joined only when something can be read of it, so that a long message in many chunks is not copied each time.
-      if (heldBytes < Math.max(wanted, PRELUDE)) return;
-      let rest = held.length === 1 && held[0] ? held[0] : Buffer.concat(held);
-      wanted = lengthOf(rest);
-      while (wanted > 0 && rest.length >= wanted) {
-        take(readMessage(rest.subarray(0, wanted)));
-        rest = rest.subarray(wanted);
-        wanted = lengthOf(rest);
+      buffered.push(asBuffer(chunk));
+      bufferedBytes += chunk.length;
+      // Join only when something can be read. A long message in many chunks is then not copied for each chunk.
+      if (bufferedBytes < Math.max(messageBytes, PRELUDE_BYTES)) return;
+      let rest = buffered.length === 1 && buffered[0] ? buffered[0] : Buffer.concat(buffered);
+      messageBytes = lengthOf(rest);
+      while (messageBytes > 0 && rest.length >= messageBytes) {
+        take(readMessage(rest.subarray(0, messageBytes)));
+        rest = rest.subarray(messageBytes);
+        messageBytes = lengthOf(rest);
       }
-      held = rest.length === 0 ? [] : [rest];
-      heldBytes = rest.length;
+      buffered = rest.length === 0 ? [] : [rest];
+      bufferedBytes = rest.length;
     },
   };
 }
 
-/** Bytes of the message that begins here; zero when too few have come to say. */
+/** Length in bytes of the message that begins here. 0 when the prelude is incomplete. Throws RangeError. */
 function lengthOf(bytes: Buffer): number {
-  if (bytes.length < PRELUDE) return 0;
+  if (bytes.length < PRELUDE_BYTES) return 0;
   if (crc32(bytes.subarray(0, 8)) !== bytes.readUInt32BE(8))
     throw new RangeError('the checksum of a message’s beginning is wrong');
   const length = bytes.readUInt32BE(0);
-  if (length < SMALLEST + bytes.readUInt32BE(4) || length > LARGEST)
+  if (length < MIN_MESSAGE_BYTES + bytes.readUInt32BE(4) || length > MAX_MESSAGE_BYTES)
     throw new RangeError(`a message says that it has ${length} bytes`);
   return length;
 }
 
 function readMessage(bytes: Buffer): Message {
-  const end = bytes.length - CHECKSUM;
+  const end = bytes.length - CHECKSUM_BYTES;
   if (crc32(bytes.subarray(0, end)) !== bytes.readUInt32BE(end))
     throw new RangeError('the checksum of a message is wrong');
-  const payloadAt = PRELUDE + bytes.readUInt32BE(4);
-  return { headers: readHeaders(bytes.subarray(PRELUDE, payloadAt)), payload: bytes.subarray(payloadAt, end) };
+  const payloadAt = PRELUDE_BYTES + bytes.readUInt32BE(4);
+  return { headers: readHeaders(bytes.subarray(PRELUDE_BYTES, payloadAt)), payload: bytes.subarray(payloadAt, end) };
 }
 
-/** Bytes of a value by its type; what is longer says how long it is. */
-const SIZES: readonly number[] = [0, 0, 1, 2, 4, 8, -1, -1, 8, 16];
-const TEXT = 7;
+/** Bytes of a header value, by its type. -1: a 16-bit length precedes the value. */
+const VALUE_BYTES: readonly number[] = [0, 0, 1, 2, 4, 8, -1, -1, 8, 16];
+const STRING_TYPE = 7;
 
 function readHeaders(bytes: Buffer): Record<string, string> {
   const headers: Record<string, string> = {};
   for (let at = 0; at < bytes.length;) {
     const nameEnd = at + 1 + bytes.readUInt8(at);
     const type = bytes.readUInt8(nameEnd);
-    const size = SIZES[type];
+    const size = VALUE_BYTES[type];
     if (size === undefined) throw new RangeError(`a header of a message has the unknown type ${type}`);
     const valueAt = nameEnd + (size === -1 ? 3 : 1);
     const valueEnd = valueAt + (size === -1 ? bytes.readUInt16BE(nameEnd + 1) : size);
     if (valueEnd > bytes.length) throw new RangeError('a header of a message is longer than all of them');
-    if (type === TEXT) headers[bytes.toString('utf8', at + 1, nameEnd)] = bytes.toString('utf8', valueAt, valueEnd);
+    if (type === STRING_TYPE)
+      headers[bytes.toString('utf8', at + 1, nameEnd)] = bytes.toString('utf8', valueAt, valueEnd);
     at = valueEnd;
   }
   return headers;

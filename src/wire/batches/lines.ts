@@ -4,21 +4,22 @@ import { asBuffer, topLevelMembers, withMembers } from '../json/members.ts';
 
 const LF = 0x0a;
 /** Most bytes of one line. */
-const MOST_LINE_BYTES = 16 * 1024 * 1024;
-/** A line of more bytes is never taken for a blank one. */
+const MAX_LINE_BYTES = 16 * 1024 * 1024;
+/** Lines with more bytes are not tested for being blank. */
 const BLANK_BYTES = 64;
-/** Bytes worked through before others get a turn. */
-const TURN_BYTES = 256 * 1024;
+/** Bytes that are processed before control returns to the event loop. */
+const YIELD_BYTES = 256 * 1024;
 
-/** Where a line of a file stands in its form, without its line break, and its number from 1. */
+/** One line of a file in a form, without its line break. Offsets are those of the form. */
 interface Line {
   readonly bytes: Buffer;
   readonly start: number;
   readonly end: number;
+  /** Line number, from 1. */
   readonly number: number;
 }
 
-/** The lines of a file that are not blank, one at a time. */
+/** The lines of a file that are not blank. Throws InvalidInput for a line above the limit. */
 function* linesOf(form: Form, { bodyStart, bodyEnd }: FormPart): Generator<Line> {
   const bytes = asBuffer(form.bytes);
   let number = 0;
@@ -27,13 +28,13 @@ function* linesOf(form: Form, { bodyStart, bodyEnd }: FormPart): Generator<Line>
     const end = found === -1 ? bodyEnd : start + found;
     number += 1;
     const line = { bytes: bytes.subarray(start, end), start, end, number };
-    if (end - start > MOST_LINE_BYTES) throw faulty(line, `has more than ${MOST_LINE_BYTES} bytes`);
+    if (end - start > MAX_LINE_BYTES) throw faulty(line, `has more than ${MAX_LINE_BYTES} bytes`);
     if (end - start > BLANK_BYTES || bytes.toString('latin1', start, end).trim() !== '') yield line;
     start = end + 1;
   }
 }
 
-/** The call a line asks for: where its `body` stands in it, and the model that names. Throws InvalidInput. */
+/** Position of the `body` of a line, in bytes, and the model in it. Throws InvalidInput. */
 function callOf(line: Line): { readonly start: number; readonly end: number; readonly model: string } {
   const value = parsed(line.bytes.toString('utf8'));
   const body = isObject(value) ? value['body'] : undefined;
@@ -46,15 +47,16 @@ function callOf(line: Line): { readonly start: number; readonly end: number; rea
   return { start: line.start + member.valueStart, end: line.start + member.end, model };
 }
 
-/** The model of the first line of a file for batches; null when the file has none. Throws InvalidInput. */
+/** Model of the first line of a batch file. Null when the file has no lines. Throws InvalidInput. */
 export function firstModelOf(form: Form, file: FormPart): string | null {
   for (const line of linesOf(form, file)) return callOf(line).model;
   return null;
 }
 
 /**
- * A file for batches with its models renamed, as pieces to be sent one after the other; what is not renamed is not
- * copied. Throws InvalidInput for a line that is no call, and whatever `rename` throws. Gives others a turn between.
+ * A batch file with renamed models, as pieces to send in order. Unchanged bytes are not copied. `rename` is called once
+ * for each model. Yields to the event loop while it works. Throws InvalidInput for an invalid line, and what `rename`
+ * throws.
  */
 export async function withModels(
   form: Form,
@@ -64,8 +66,8 @@ export async function withModels(
   const bytes = asBuffer(form.bytes);
   const pieces: Uint8Array[] = [];
   const names = new Map<string, string>();
-  let kept = file.bodyStart;
-  let turn = file.bodyStart;
+  let copiedTo = file.bodyStart;
+  let lastYield = file.bodyStart;
   for (const line of linesOf(form, file)) {
     const { start, end, model } = callOf(line);
     let name = names.get(model);
@@ -76,16 +78,16 @@ export async function withModels(
     const body = bytes.subarray(start, end);
     const renamed = withMembers(body, { model: JSON.stringify(name) });
     if (renamed !== body) {
-      pieces.push(bytes.subarray(kept, start), renamed);
-      kept = end;
+      pieces.push(bytes.subarray(copiedTo, start), renamed);
+      copiedTo = end;
     }
-    if (line.end - turn < TURN_BYTES) continue;
-    turn = line.end;
+    if (line.end - lastYield < YIELD_BYTES) continue;
+    lastYield = line.end;
     await new Promise((resolve) => {
       setImmediate(resolve);
     });
   }
-  pieces.push(bytes.subarray(kept, file.bodyEnd));
+  pieces.push(bytes.subarray(copiedTo, file.bodyEnd));
   return pieces;
 }
 

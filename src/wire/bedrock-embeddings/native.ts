@@ -8,10 +8,10 @@ import { CONVERSE_NATIVE } from '../converse/native.ts';
 const TITAN = /(^|[./])amazon\.titan-embed-text/;
 const COHERE = /(^|[./])cohere\.embed/;
 
-/** Whether a model on Bedrock gives vectors in a form that is known here. */
-export const embeds = (model: string): boolean => TITAN.test(model) || COHERE.test(model);
+/** Whether a Bedrock model is an embedding model with a known format. */
+export const isEmbeddingModel = (model: string): boolean => TITAN.test(model) || COHERE.test(model);
 
-/** A request for vectors in the words of the model's maker: Bedrock has none of its own. Throws InvalidInput. */
+/** Embedding request in the format of the model's maker. Throws InvalidInput for an `input` that is not supported. */
 export function embeddingRequest(model: string, body: RequestBody): RequestBody {
   const texts = textsToEmbed(body);
   if (COHERE.test(model))
@@ -25,7 +25,7 @@ export function embeddingRequest(model: string, body: RequestBody): RequestBody 
   return withoutNulls({ inputText: only, dimensions: body['dimensions'] });
 }
 
-/** Vectors of models on Bedrock, in OpenAI's frame. Only Amazon's own say how many tokens they read. */
+/** Embedding answers of Bedrock models, converted to OpenAI's format. Only Amazon's models report input tokens. */
 export const BEDROCK_EMBEDDINGS: NativeDialect = {
   ...CONVERSE_NATIVE,
   whole(bytes, { model, body }) {

@@ -4,16 +4,16 @@ import type { WholeAnswer } from '../dialect.ts';
 import { list } from '../json/fields.ts';
 import { malformed } from '../malformed.ts';
 
-/** Vectors of another vendor as OpenAI's list of embeddings. */
-export function embeddingsAnswer(about: {
+/** Vectors of another vendor as an OpenAI list of embeddings. */
+export function embeddingsAnswer(params: {
   readonly vectors: readonly unknown[];
-  /** Tokens that were read; null where the vendor does not count them. */
+  /** Input tokens. Null when the vendor does not report them. */
   readonly inputTokens: number | null;
-  /** The name the caller asked for. */
+  /** Model name as the caller sent it. */
   readonly model: string;
   readonly body: RequestBody;
 }): WholeAnswer {
-  const { vectors, inputTokens, model, body } = about;
+  const { vectors, inputTokens, model, body } = params;
   const inBase64 = body['encoding_format'] === 'base64';
   const tokens = inputTokens ?? 0;
   const usage: Usage | null =
@@ -37,14 +37,14 @@ export function embeddingsAnswer(about: {
   };
 }
 
-/** Numbers of four bytes, the lowest first. */
+/** Base64 of 32-bit little-endian floats. */
 function base64Of(vector: readonly unknown[]): string {
   const bytes = Buffer.alloc(vector.length * 4);
   vector.forEach((value, index) => bytes.writeFloatLE(Number(value), index * 4));
   return bytes.toString('base64');
 }
 
-/** The texts that are to be embedded. Throws InvalidInput for tokens: they are one vendor's own. */
+/** The texts of `input`. Throws InvalidInput for token arrays: token ids differ between vendors. */
 export function textsToEmbed(body: RequestBody): readonly string[] {
   const { input } = body;
   const texts = Array.isArray(input) ? input : [input];

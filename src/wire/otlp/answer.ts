@@ -1,7 +1,7 @@
 import { isObject } from './json-text.ts';
 import { cursorOver, readLength, readText, readVarint, skipField } from './protobuf.ts';
 
-/** What an OTLP/HTTP exporter gets back. */
+/** Response body for an OTLP/HTTP exporter. */
 export interface OtlpAnswer {
   readonly contentType: string;
   readonly body: Uint8Array;
@@ -11,27 +11,27 @@ const PROTOBUF = 'application/x-protobuf';
 /** Field 2, length-delimited: `message` of google.rpc.Status. */
 const STATUS_MESSAGE_TAG = 0x12;
 
-/** The media type of a Content-Type header, lower case and without parameters; protobuf when none was sent. */
+/** Media type of a Content-Type header, in lower case and without parameters. Protobuf when there is no header. */
 export function otlpMediaType(contentType?: string): string {
   return contentType === undefined ? PROTOBUF : (contentType.split(';', 1)[0] ?? '').trim().toLowerCase();
 }
 
-/** An empty ExportTraceServiceResponse, in the encoding of the request. */
+/** Empty ExportTraceServiceResponse in the encoding of the request. */
 export function encodeOtlpSuccess(contentType?: string): OtlpAnswer {
-  return speaksJson(contentType)
+  return isJson(contentType)
     ? { contentType: 'application/json', body: new TextEncoder().encode('{}') }
     : { contentType: PROTOBUF, body: new Uint8Array(0) };
 }
 
-/** A failure, in the encoding of the request: a JSON `message`, or a google.rpc.Status for all others. */
+/** Error body: an object with `message` for JSON requests, a google.rpc.Status in protobuf for all others. */
 export function encodeOtlpError(message: string, contentType?: string): OtlpAnswer {
-  if (speaksJson(contentType))
+  if (isJson(contentType))
     return { contentType: 'application/json', body: new TextEncoder().encode(JSON.stringify({ message })) };
   const text = new TextEncoder().encode(message);
   return { contentType: PROTOBUF, body: Uint8Array.of(STATUS_MESSAGE_TAG, ...varint(text.length), ...text) };
 }
 
-const speaksJson = (contentType?: string): boolean => otlpMediaType(contentType) === 'application/json';
+const isJson = (contentType?: string): boolean => otlpMediaType(contentType) === 'application/json';
 
 function varint(value: number): readonly number[] {
   const bytes: number[] = [];
@@ -44,28 +44,28 @@ function varint(value: number): readonly number[] {
   return bytes;
 }
 
-/** How many spans a receiver says it left out of an export it took, and why; zero when it does not say. */
+/** Spans that a collector rejected in an accepted export, with its reason. 0 when it reports none. */
 export interface PartialSuccess {
   readonly rejectedSpans: number;
   readonly message: string;
 }
 
-const TOOK_ALL: PartialSuccess = { rejectedSpans: 0, message: '' };
+const FULL_SUCCESS: PartialSuccess = { rejectedSpans: 0, message: '' };
 
-/** Reads the answer to an export that was taken. What is no such answer says nothing: the export was taken. */
+/** Reads the answer to an accepted export. An unreadable body means full success, because of its 2xx status. */
 export function readPartialSuccess(body: Uint8Array, contentType?: string): PartialSuccess {
-  if (body.length === 0) return TOOK_ALL;
+  if (body.length === 0) return FULL_SUCCESS;
   try {
-    return speaksJson(contentType) ? partialInJson(body) : partialInProtobuf(body);
+    return isJson(contentType) ? partialInJson(body) : partialInProtobuf(body);
   } catch {
-    return TOOK_ALL;
+    return FULL_SUCCESS;
   }
 }
 
 function partialInJson(body: Uint8Array): PartialSuccess {
   const answer: unknown = JSON.parse(new TextDecoder().decode(body));
   const partial: unknown = isObject(answer) ? answer['partialSuccess'] : null;
-  if (!isObject(partial)) return TOOK_ALL;
+  if (!isObject(partial)) return FULL_SUCCESS;
   const { rejectedSpans, errorMessage } = partial;
   const count = Number(rejectedSpans);
   return {

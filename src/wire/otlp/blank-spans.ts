@@ -3,73 +3,73 @@ import { idOf } from './json-values.ts';
 import { cursorOver, type ProtoCursor, readHex, readLength, readVarint, skipField } from './protobuf.ts';
 
 /**
- * A body that was accepted before, with nothing left of the spans of these traces: not of one that came a second time,
- * either, and not of a resource or scope that no other span has. The others keep their positions: what is left of a
- * span is stepped over, and may not be decoded.
+ * Erases all spans of these traces from an accepted export, repeated spans included. Also erases each resource and
+ * scope without a remaining span. Other spans keep their positions: a blank span still counts, but must not be decoded.
+ * Returns a new body.
  */
 export function blankSpans(body: Uint8Array, format: 'protobuf' | 'json', traceIds: readonly string[]): Uint8Array {
-  const gone = new Set(traceIds);
-  return format === 'json' ? blankJson(body, gone) : blankProtobuf(body, gone);
+  const removed = new Set(traceIds);
+  return format === 'json' ? blankJson(body, removed) : blankProtobuf(body, removed);
 }
 
-/** Where a message stands in a body. */
-interface Place {
+/** Byte range of a message in a body. */
+interface ByteRange {
   readonly from: number;
   readonly to: number;
 }
 
-/** What is known of a group of spans once it has been read. */
+/** A resource or scope with its spans. */
 interface Group {
-  /** Its resource or scope, which may come in several parts. */
-  readonly holders: Place[];
-  /** Whether it has a span that stays. */
+  /** Byte ranges of the resource or scope. Protobuf may split one message into several fields. */
+  readonly owners: ByteRange[];
+  /** Whether a span remains. */
   hasSpans: boolean;
 }
 
-// Of a resource and of a scope in it the holder is field 1, and what belongs to it field 2.
-const HOLDER = 0x0a;
-const MEMBER = 0x12;
+// In ResourceSpans and ScopeSpans, field 1 is the resource or scope, and field 2 is its content.
+const OWNER_TAG = 0x0a;
+const CONTENT_TAG = 0x12;
 
-function blankProtobuf(body: Uint8Array, gone: ReadonlySet<string>): Uint8Array {
+function blankProtobuf(body: Uint8Array, removed: ReadonlySet<string>): Uint8Array {
   const blanked = new Uint8Array(body);
   const cursor = cursorOver(body);
 
-  /** Reads a group to its end; gives whether it has a span that stays. */
-  function blankGroup(end: number, blankMember: (memberEnd: number) => boolean): boolean {
-    const group: Group = { holders: [], hasSpans: false };
+  /** Reads a group up to `end`. Returns whether a span remains. */
+  function blankGroup(end: number, blankContent: (contentEnd: number) => boolean): boolean {
+    const group: Group = { owners: [], hasSpans: false };
     while (cursor.at < end) {
       const tag = readVarint(cursor, end);
-      if (tag !== HOLDER && tag !== MEMBER) {
+      if (tag !== OWNER_TAG && tag !== CONTENT_TAG) {
         skipField(cursor, tag, end);
         continue;
       }
       const to = readLength(cursor, end);
-      if (tag === HOLDER) group.holders.push({ from: cursor.at, to });
-      else if (blankMember(to)) group.hasSpans = true;
+      if (tag === OWNER_TAG) group.owners.push({ from: cursor.at, to });
+      else if (blankContent(to)) group.hasSpans = true;
       cursor.at = to;
     }
-    if (!group.hasSpans) for (const { from, to } of group.holders) fillHolder(blanked, from, to);
+    if (!group.hasSpans) for (const { from, to } of group.owners) blankOwner(blanked, from, to);
     return group.hasSpans;
   }
 
   function blankSpan(end: number): boolean {
     const from = cursor.at;
     if (isBlank(cursor, end)) return false;
-    if (!gone.has(traceIdIn(cursor, end))) return true;
+    if (!removed.has(traceIdIn(cursor, end))) return true;
     blanked.fill(0, from, end);
     return false;
   }
 
   while (cursor.at < body.length) {
     const tag = readVarint(cursor, body.length);
-    if (tag === HOLDER)
+    if (tag === OWNER_TAG)
       blankGroup(readLength(cursor, body.length), (scopeEnd) => blankGroup(scopeEnd, (spanEnd) => blankSpan(spanEnd)));
     else skipField(cursor, tag, body.length);
   }
   return blanked;
 }
 
-/** Zero is no field's tag: such a span was blanked before. */
+/** Whether the span was blanked before. Zero is not a valid tag. */
 const isBlank = ({ bytes, at }: ProtoCursor, end: number): boolean => at === end || bytes[at] === 0;
 
 function traceIdIn(cursor: ProtoCursor, end: number): string {
@@ -82,31 +82,31 @@ function traceIdIn(cursor: ProtoCursor, end: number): string {
   return traceId;
 }
 
-/** A field of bytes that no reader knows. */
+/** Tag of a length-delimited field that OTLP does not use. */
 const UNKNOWN_BYTES = 0x7a;
 
-/** Overwrites a message that is decoded with its body: what it becomes is one unknown field of zeros. */
-function fillHolder(bytes: Uint8Array, from: number, to: number): void {
-  // No message is one byte long, and an empty one says nothing.
+/** Overwrites a resource or scope by one unknown field of zeros, so that decoders still accept the message. */
+function blankOwner(bytes: Uint8Array, from: number, to: number): void {
+  // A message has no content or at least two bytes. An empty one needs no change.
   if (to - from < 2) return;
   bytes.fill(0, from, to);
   bytes[from] = UNKNOWN_BYTES;
-  // As many bytes of length as make the field end where the message did, the leading ones perhaps for nothing.
-  const room = to - from - 1;
-  const digits = [1, 2, 3, 4].find((count) => room - count < 0x80 ** count) ?? 5;
-  let length = room - digits;
+  // The varint of the length is padded, so that the field ends where the message ended.
+  const remaining = to - from - 1;
+  const digits = [1, 2, 3, 4].find((count) => remaining - count < 0x80 ** count) ?? 5;
+  let length = remaining - digits;
   for (let digit = 0; digit < digits; digit += 1) {
     bytes[from + 1 + digit] = (length % 0x80) + (digit < digits - 1 ? 0x80 : 0);
     length = Math.floor(length / 0x80);
   }
 }
 
-/** Numbers stay as they are written: a double would lose what 64-bit integers say. */
+/** Keeps numbers as written. A double would lose digits of 64-bit integers. */
 interface RawJson {
   rawJSON(text: string): unknown;
 }
 
-function blankJson(body: Uint8Array, gone: ReadonlySet<string>): Uint8Array {
+function blankJson(body: Uint8Array, removed: ReadonlySet<string>): Uint8Array {
   const { rawJSON } = JSON as unknown as RawJson;
   const request: unknown = JSON.parse(
     new TextDecoder().decode(body),
@@ -114,20 +114,20 @@ function blankJson(body: Uint8Array, gone: ReadonlySet<string>): Uint8Array {
       typeof value === 'number' && context?.source !== undefined ? rawJSON(context.source) : value,
   );
   for (const resourceSpans of listIn(request, 'resourceSpans')) {
-    let stays = false;
+    let remains = false;
     for (const scopeSpans of listIn(resourceSpans, 'scopeSpans')) {
-      const spans = listIn(scopeSpans, 'spans').map((span) => (isGone(span, gone) ? {} : span));
+      const spans = listIn(scopeSpans, 'spans').map((span) => (isRemoved(span, removed) ? {} : span));
       const hasSpans = spans.some((span) => isObject(span) && Object.keys(span).length > 0);
       if (isObject(scopeSpans)) Object.assign(scopeSpans, { spans }, hasSpans ? {} : { scope: {} });
-      stays ||= hasSpans;
+      remains ||= hasSpans;
     }
-    if (!stays && isObject(resourceSpans)) Object.assign(resourceSpans, { resource: {} });
+    if (!remains && isObject(resourceSpans)) Object.assign(resourceSpans, { resource: {} });
   }
   return new TextEncoder().encode(JSON.stringify(request));
 }
 
-const isGone = (span: unknown, gone: ReadonlySet<string>): boolean =>
-  isObject(span) && gone.has(idOf(span['traceId'], 16, 'traceId'));
+const isRemoved = (span: unknown, removed: ReadonlySet<string>): boolean =>
+  isObject(span) && removed.has(idOf(span['traceId'], 16, 'traceId'));
 
 function listIn(value: unknown, name: keyof JsonObject): readonly unknown[] {
   const list = isObject(value) ? value[name] : undefined;

@@ -2,38 +2,38 @@ import type { OtlpLimits } from '../../domain/traces/otlp-limits.ts';
 import { type RawSpan, SPAN_KINDS } from '../../domain/traces/span.ts';
 import { type JsonObject, isObject, parseJson } from './json-text.ts';
 import { attributesOf, enumOf, idOf, messageOf, messagesOf, nanosOf, textOf } from './json-values.ts';
-import { type Allowance, allowanceOf, assertCount, spendHolder, spendSpan, undecodable } from './limits.ts';
+import { type Allowance, allowanceOf, assertCount, spendMessage, spendSpan, undecodable } from './limits.ts';
 import { assertLink, assertSpan, eventTime, spanKindOf, spanStatusOf } from './span-rules.ts';
 
 const STATUS_CODES = ['UNSET', 'OK', 'ERROR'];
 
 /**
- * Decodes an ExportTraceServiceRequest in its JSON encoding, and hands on its spans in their order. Takes the
- * dialects in use: ids in hex or base64, enums by number or name, 64-bit integers as text or number. Throws
- * InvalidInput when it is not one or has an invalid span, TooLarge when it crosses a limit. `wanted` is the position
- * of the only span to be read, from 0; all others are stepped over.
+ * Decodes an ExportTraceServiceRequest in JSON and passes its spans to `visit` in order. Accepts the variants in use:
+ * ids in hex or base64, enums by number or name, 64-bit integers as text or number. With `onlyPosition`, decodes only
+ * the span at this position, from 0. Throws InvalidInput for an invalid request or span, and TooLarge above a limit.
  */
 export function visitJson(
   body: Uint8Array,
   limits: OtlpLimits,
   visit: (span: RawSpan, position: number) => void,
-  wanted: number | null = null,
+  onlyPosition: number | null = null,
 ): void {
   const allowance = allowanceOf(limits);
   const request = parseJson(body, allowance);
   if (!isObject(request)) throw undecodable('it is not a JSON object');
-  let passed = 0;
+  let position = 0;
   for (const resourceSpans of messagesOf(request['resourceSpans'], 'resourceSpans')) {
-    spendHolder(allowance);
+    spendMessage(allowance);
     const resource = {
       attributes: attributesOf(messageOf(resourceSpans['resource'], 'resource')['attributes'], allowance),
     };
     for (const scopeSpans of messagesOf(resourceSpans['scopeSpans'], 'scopeSpans')) {
-      spendHolder(allowance);
+      spendMessage(allowance);
       const scope = readInstrumentationScope(messageOf(scopeSpans['scope'], 'scope'), allowance);
       for (const span of messagesOf(scopeSpans['spans'], 'spans')) {
-        if (wanted === null || wanted === passed) visit(readSpan(span, passed, resource, scope, allowance), passed);
-        passed++;
+        if (onlyPosition === null || onlyPosition === position)
+          visit(readSpan(span, position, resource, scope, allowance), position);
+        position++;
       }
     }
   }
@@ -84,7 +84,7 @@ function readSpan(
 }
 
 function readEvent(event: JsonObject, allowance: Allowance): RawSpan['events'][number] {
-  spendHolder(allowance);
+  spendMessage(allowance);
   return {
     name: textOf(event['name'], 'event.name', allowance),
     timeNs: eventTime(nanosOf(event['timeUnixNano'], 'timeUnixNano')),
@@ -93,7 +93,7 @@ function readEvent(event: JsonObject, allowance: Allowance): RawSpan['events'][n
 }
 
 function readLink(link: JsonObject, spanIndex: number, allowance: Allowance): RawSpan['links'][number] {
-  spendHolder(allowance);
+  spendMessage(allowance);
   const traceId = idOf(link['traceId'], 16, 'link.traceId');
   const spanId = idOf(link['spanId'], 8, 'link.spanId');
   assertLink(traceId, spanId, spanIndex);

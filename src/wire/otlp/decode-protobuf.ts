@@ -1,13 +1,13 @@
 import type { OtlpLimits } from '../../domain/traces/otlp-limits.ts';
 import type { Attributes, AttributeValue, RawSpan } from '../../domain/traces/span.ts';
-import { allowanceOf, assertCount, grantNodesOfSpans, spendHolder, spendSpan } from './limits.ts';
+import { allowanceOf, assertCount, grantNodesOfSpans, spendMessage, spendSpan } from './limits.ts';
 import { cursorOver, readFixed64, readHex, readLength, readVarint, skipField } from './protobuf.ts';
 import { nextTag, readAttribute, readString, type ValueReader } from './protobuf-values.ts';
 import { assertLink, assertSpan, eventTime, spanKindOf, spanStatusOf } from './span-rules.ts';
 
 /*
- * Tags are `field number << 3 | wire type`, from the published opentelemetry-proto files. A known field that
- * comes with another wire type is stepped over like an unknown one.
+ * Tags are `field number << 3 | wire type`, from the published opentelemetry-proto files. A known field with another
+ * wire type is skipped like an unknown field.
  */
 
 type Resource = RawSpan['resource'];
@@ -17,10 +17,10 @@ type Link = RawSpan['links'][number];
 
 interface Reader extends ValueReader {
   readonly visit: (span: RawSpan, position: number) => void;
-  /** Position of the only span to be read; null for all. */
-  readonly wanted: number | null;
-  /** How many spans were passed so far. */
-  passed: number;
+  /** Position of the only span to decode. Null decodes all. */
+  readonly onlyPosition: number | null;
+  /** Position of the next span, from 0. */
+  position: number;
 }
 
 const NO_ATTRIBUTES: Attributes = Object.freeze({});
@@ -29,18 +29,17 @@ const NO_EVENTS: readonly Event[] = Object.freeze([]);
 const NO_LINKS: readonly Link[] = Object.freeze([]);
 
 /**
- * Decodes an ExportTraceServiceRequest in its protobuf encoding, and hands each span on as soon as it is read, in
- * their order: most of what a span holds is needed for a moment only. Throws InvalidInput when it is not one or has an
- * invalid span, TooLarge when it crosses a limit, perhaps behind some spans. `wanted` is the position of the only span to
- * be read, from 0; all others are stepped over.
+ * Decodes an ExportTraceServiceRequest in protobuf. Passes each span to `visit` as soon as it is decoded, in order, so
+ * that its values can be freed early. With `onlyPosition`, decodes only the span at this position, from 0. Throws
+ * InvalidInput for an invalid request or span, and TooLarge above a limit, possibly after some spans.
  */
 export function visitProtobuf(
   body: Uint8Array,
   limits: OtlpLimits,
   visit: (span: RawSpan, position: number) => void,
-  wanted: number | null = null,
+  onlyPosition: number | null = null,
 ): void {
-  const reader: Reader = { ...cursorOver(body), allowance: allowanceOf(limits), visit, wanted, passed: 0 };
+  const reader: Reader = { ...cursorOver(body), allowance: allowanceOf(limits), visit, onlyPosition, position: 0 };
   const end = reader.bytes.length;
   while (reader.at < end) {
     const tag = nextTag(reader, end);
@@ -50,8 +49,8 @@ export function visitProtobuf(
 }
 
 function readResourceSpans(reader: Reader, end: number): void {
-  spendHolder(reader.allowance);
-  const resource: Resource = { attributes: readAhead(reader, end, readAttributeHolder) ?? NO_ATTRIBUTES };
+  spendMessage(reader.allowance);
+  const resource: Resource = { attributes: readAhead(reader, end, readResourceAttributes) ?? NO_ATTRIBUTES };
   while (reader.at < end) {
     const tag = nextTag(reader, end);
     if (tag === 0x12) readScopeSpans(reader, readLength(reader, end), resource);
@@ -60,8 +59,8 @@ function readResourceSpans(reader: Reader, end: number): void {
 }
 
 /**
- * Reads what is in field 1, and goes back to where it began: it belongs to all that a message holds, and may come behind
- * it. Of several the last counts.
+ * Reads field 1 of a message and then resets the cursor. Field 1 applies to the whole message, but may follow the other
+ * fields. The last of several counts. Undefined when it is missing.
  */
 function readAhead<Value>(
   reader: Reader,
@@ -71,7 +70,7 @@ function readAhead<Value>(
   const start = reader.at;
   let value: Value | undefined;
   while (reader.at < end) {
-    // Paid for when it is read again, as one of the fields that the spans among them bring room for.
+    // Fields are charged in the second pass, after the spans have granted their share of the limit.
     const tag = readVarint(reader, end);
     if (tag === 0x0a) value = read(reader, readLength(reader, end));
     else skipField(reader, tag, end);
@@ -80,8 +79,8 @@ function readAhead<Value>(
   return value;
 }
 
-/** A message of which only the attributes in field 1 are read: a resource. */
-function readAttributeHolder(reader: Reader, end: number): Attributes {
+/** Attributes of a resource: field 1 of its message. */
+function readResourceAttributes(reader: Reader, end: number): Attributes {
   const attributes: Record<string, AttributeValue> = {};
   let count = 0;
   while (reader.at < end) {
@@ -93,20 +92,20 @@ function readAttributeHolder(reader: Reader, end: number): Attributes {
 }
 
 function readScopeSpans(reader: Reader, end: number, resource: Resource): void {
-  spendHolder(reader.allowance);
+  spendMessage(reader.allowance);
   const scope = readAhead(reader, end, readInstrumentationScope) ?? NO_SCOPE;
   while (reader.at < end) {
     const tag = nextTag(reader, end);
-    if (tag === 0x12) readWantedSpan(reader, readLength(reader, end), resource, scope);
+    if (tag === 0x12) visitSpan(reader, readLength(reader, end), resource, scope);
     else skipField(reader, tag, end);
   }
 }
 
-function readWantedSpan(reader: Reader, end: number, resource: Resource, scope: InstrumentationScope): void {
-  if (reader.wanted === null || reader.wanted === reader.passed)
-    reader.visit(readSpan(reader, end, resource, scope), reader.passed);
+function visitSpan(reader: Reader, end: number, resource: Resource, scope: InstrumentationScope): void {
+  if (reader.onlyPosition === null || reader.onlyPosition === reader.position)
+    reader.visit(readSpan(reader, end, resource, scope), reader.position);
   else reader.at = end;
-  reader.passed++;
+  reader.position++;
 }
 
 function readInstrumentationScope(reader: Reader, end: number): InstrumentationScope {
@@ -125,7 +124,7 @@ function readInstrumentationScope(reader: Reader, end: number): InstrumentationS
 }
 
 function readSpan(reader: Reader, end: number, resource: Resource, scope: InstrumentationScope): RawSpan {
-  const index = reader.passed;
+  const index = reader.position;
   spendSpan(reader.allowance);
   grantNodesOfSpans(reader.allowance);
   let traceId = '';
@@ -212,7 +211,7 @@ function readSpan(reader: Reader, end: number, resource: Resource, scope: Instru
 }
 
 function readEvent(reader: Reader, end: number): Event {
-  spendHolder(reader.allowance);
+  spendMessage(reader.allowance);
   let name = '';
   let timeNs = 0n;
   let count = 0;
@@ -228,7 +227,7 @@ function readEvent(reader: Reader, end: number): Event {
 }
 
 function readLink(reader: Reader, end: number, spanIndex: number): Link {
-  spendHolder(reader.allowance);
+  spendMessage(reader.allowance);
   let traceId = '';
   let spanId = '';
   let count = 0;

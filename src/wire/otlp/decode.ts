@@ -6,10 +6,10 @@ import { visitJson } from './decode-json.ts';
 import { visitProtobuf } from './decode-protobuf.ts';
 import { NO_LIMITS } from './limits.ts';
 
-/** How the body of an export is written. */
+/** Encoding of an export. */
 type Format = 'protobuf' | 'json';
 
-/** The format that a Content-Type names; none means protobuf. Throws InvalidInput for another media type. */
+/** Encoding for a Content-Type. Protobuf when there is none. Throws InvalidInput for another media type. */
 export function otlpFormat(contentType?: string): Format {
   const mediaType = otlpMediaType(contentType);
   switch (mediaType) {
@@ -24,9 +24,9 @@ export function otlpFormat(contentType?: string): Format {
 }
 
 /**
- * Hands on the spans of an export one after the other, each with its position, by the Content-Type it came with; none
- * means protobuf. Throws InvalidInput for another media type, a body that cannot be decoded or an invalid span, and
- * TooLarge for a crossed limit, perhaps behind some spans: an export is taken whole or not at all.
+ * Decodes an export and passes its spans to `visit` in order, each with its position from 0. The encoding follows from
+ * the Content-Type. Throws InvalidInput for another media type, an undecodable body or an invalid span. Throws TooLarge
+ * above a limit. It may throw after some spans: the caller must then discard all of them.
  */
 export function visitExport(
   {
@@ -40,7 +40,7 @@ export function visitExport(
   visitIn(body, limits, visit);
 }
 
-/** All spans of an export at once. */
+/** Decodes all spans of an export. Throws as `visitExport` does. */
 export function decodeExport(
   body: Uint8Array,
   contentType?: string,
@@ -51,10 +51,10 @@ export function decodeExport(
   return spans;
 }
 
-/** One span of a body that was accepted before, by its position in it, from 0; undefined when it has fewer. */
+/** Decodes one span of an accepted body, by its position from 0. Undefined when the body has fewer spans. No limits. */
 export function decodeSpan(body: Uint8Array, format: Format, position: number): RawSpan | undefined {
-  let wanted: RawSpan | undefined;
+  let found: RawSpan | undefined;
   const visitIn = format === 'json' ? visitJson : visitProtobuf;
-  visitIn(body, NO_LIMITS, (span) => (wanted = span), position);
-  return wanted;
+  visitIn(body, NO_LIMITS, (span) => (found = span), position);
+  return found;
 }

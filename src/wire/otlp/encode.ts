@@ -3,13 +3,13 @@ import { type Attributes, type AttributeValue, SPAN_KINDS, SPAN_STATUSES } from 
 import type { OtlpAnswer } from './answer.ts';
 import { ProtobufWriter } from './protobuf-writer.ts';
 
-/** Who sends: the attributes of the one resource, and the name of the one instrumentation scope. */
+/** Resource attributes and instrumentation scope of an export. Each export has one of both. */
 export interface Sender {
   readonly resource: Attributes;
   readonly scope: { readonly name: string; readonly version: string };
 }
 
-/** An ExportTraceServiceRequest of these spans, with its media type. */
+/** ExportTraceServiceRequest with these spans, and its media type. */
 export function encodeExport(
   spans: readonly ExportedSpan[],
   sender: Sender,
@@ -20,7 +20,7 @@ export function encodeExport(
     : { contentType: 'application/x-protobuf', body: protobufOf(spans, sender) };
 }
 
-// Tags as in decode-protobuf.ts; fields last to first, as the writer wants them, and none that says the default.
+// Tags as in decode-protobuf.ts. The writer needs fields in reverse order. Fields with default values are omitted.
 
 function protobufOf(spans: readonly ExportedSpan[], { resource, scope }: Sender): Uint8Array {
   const writer = new ProtobufWriter();
@@ -111,7 +111,7 @@ function jsonValue(value: AttributeValue): unknown {
   if (typeof value === 'string') return { stringValue: value };
   if (typeof value === 'boolean') return { boolValue: value };
   if (typeof value === 'bigint') return { intValue: String(value) };
-  // JSON has no words for what is not finite; the mapping of protobuf writes those as text.
+  // JSON has no NaN and no infinity. The JSON mapping of protobuf writes them as text.
   if (typeof value === 'number' && Number.isSafeInteger(value)) return { intValue: String(value) };
   if (typeof value === 'number') return { doubleValue: Number.isFinite(value) ? value : String(value) };
   if (isList(value)) return { arrayValue: { values: value.map(jsonValue) } };

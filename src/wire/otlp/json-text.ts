@@ -1,6 +1,6 @@
 import { type Allowance, assertDepth, assertNodes, grantNodesOfSpans, spendNode, undecodable } from './limits.ts';
 
-/** A JSON object whose members have not been looked at. */
+/** JSON object with unvalidated members. */
 export interface JsonObject {
   readonly [name: string]: unknown;
 }
@@ -8,17 +8,17 @@ export interface JsonObject {
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** More digits than a double is sure to hold. */
+/** A double represents every integer up to this many digits. */
 const LONG_NUMBER = 15;
-/** A 64-bit integer has at most 19 digits and a sign; longer ones would only cost time. */
+/** 64-bit integers have at most 20 digits. Longer numbers are not converted, to bound the cost. */
 const INTEGER = /^-?\d{1,20}$/;
 
 /**
- * Parses a JSON body. Its size in keys, values and depth is paid for before anything is built from it;
- * integers a double cannot hold become bigints. Throws TooLarge and InvalidInput.
+ * Parses a JSON body. Checks its number of keys and values and its depth before parsing. Integers that a double cannot
+ * represent become bigints. Throws TooLarge above a limit and InvalidInput for invalid JSON.
  */
 export function parseJson(body: Uint8Array, allowance: Allowance): unknown {
-  const hasLongNumbers = payForShape(Buffer.from(body.buffer, body.byteOffset, body.byteLength), allowance);
+  const hasLongNumbers = chargeNodes(Buffer.from(body.buffer, body.byteOffset, body.byteLength), allowance);
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(body);
     return hasLongNumbers ? (JSON.parse(text, exactInteger) as unknown) : (JSON.parse(text) as unknown);
@@ -33,14 +33,15 @@ function exactInteger(_name: string, value: unknown, context?: { readonly source
 }
 
 /**
- * Walks the bytes without building anything; whether they are valid JSON is the parser's to say. Spans are known by
- * the key of their id, wherever in them it stands, so what they bring is granted before and taken back if they do not come.
+ * Charges the keys and values of JSON text to the allowance, without parsing or validating it. Spans are counted by
+ * their `spanId` keys, which may follow their other members. The nodes for all spans are therefore granted first and
+ * corrected at the end. Returns whether the text has numbers that may need a bigint.
  */
-function payForShape(body: Buffer, allowance: Allowance): boolean {
+function chargeNodes(body: Buffer, allowance: Allowance): boolean {
   const { spans } = allowance.limits;
-  const owed = allowance.nodes;
+  const nodesBefore = allowance.nodes;
   grantNodesOfSpans(allowance, spans);
-  const granted = allowance.nodes - owed;
+  const granted = allowance.nodes - nodesBefore;
   let spanIds = 0;
   let at = 0;
   let depth = 0;
@@ -92,7 +93,7 @@ function isSpanId(body: Buffer, at: number): boolean {
   return true;
 }
 
-/** Most strings are shorter than this, and finding their end by hand is then quicker than a native search. */
+/** Bytes that are compared one by one before a native search. Most strings are shorter, and then faster this way. */
 const SHORT_STRING = 32;
 
 function endOfString(body: Buffer, from: number): number {

@@ -12,7 +12,7 @@ const NON_FINITE: Readonly<Record<string, number>> = {
   '-Infinity': Number.NEGATIVE_INFINITY,
 };
 
-/** A list of messages; absent is empty. `name` is the member's, for the message. */
+/** List of messages. Empty when absent. `name` is the member name in errors. Throws InvalidInput. */
 export function messagesOf(value: unknown, name: string): readonly JsonObject[] {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) throw undecodable(`${name} is not an array`);
@@ -21,13 +21,14 @@ export function messagesOf(value: unknown, name: string): readonly JsonObject[] 
   return items;
 }
 
-/** One message; absent is empty. */
+/** One message. Empty when absent. Throws InvalidInput. */
 export function messageOf(value: unknown, name: string): JsonObject {
   if (value === undefined || value === null) return {};
   if (!isObject(value)) throw undecodable(`${name} is not an object`);
   return value;
 }
 
+/** Text, charged to the allowance. Empty when absent. Throws InvalidInput and TooLarge. */
 export function textOf(value: unknown, name: string, allowance: Allowance): string {
   if (value === undefined || value === null) return '';
   if (typeof value !== 'string') throw undecodable(`${name} is not a string`);
@@ -36,8 +37,8 @@ export function textOf(value: unknown, name: string, allowance: Allowance): stri
 }
 
 /**
- * An id as lower-case hex. OTLP/JSON writes hex; protobuf's own JSON mapping writes base64, and both are in
- * use. What is neither comes out as it is and is refused by the span's rules.
+ * Id as lower-case hex. Accepts hex (OTLP/JSON) and base64 (JSON mapping of protobuf). Any other text gives an id that
+ * `assertSpan` rejects. Throws InvalidInput when the value is not a string.
  */
 export function idOf(value: unknown, bytes: 8 | 16, name: string): string {
   if (value === undefined || value === null || value === '') return '';
@@ -46,7 +47,7 @@ export function idOf(value: unknown, bytes: 8 | 16, name: string): string {
   return bytesOf(value)?.toHex() ?? '?';
 }
 
-/** Unix nanoseconds: text or number, as both are in use. */
+/** Unix nanoseconds, from text or a number. 0 when absent. Throws InvalidInput. */
 export function nanosOf(value: unknown, name: string): bigint {
   if (value === undefined || value === null) return 0n;
   if (typeof value === 'bigint') return value;
@@ -55,7 +56,7 @@ export function nanosOf(value: unknown, name: string): bigint {
   throw undecodable(`${name} is not a number of nanoseconds`);
 }
 
-/** An enum's number, from itself or from its name without the common prefix; -1 when it is unknown. */
+/** Number of an enum value, given as number or as name with a common prefix. -1 when the name is unknown. */
 export function enumOf(value: unknown, prefix: string, names: readonly string[]): number {
   if (value === undefined || value === null) return 0;
   if (typeof value === 'number') return value;
@@ -63,7 +64,7 @@ export function enumOf(value: unknown, prefix: string, names: readonly string[])
   return UNSIGNED.test(value) ? Number(value) : names.indexOf(value.replace(prefix, ''));
 }
 
-/** An attribute list. An entry that is no key and value is left out; no value is odd enough to cost a span. */
+/** Attributes from a list. Skips entries that are not objects and keeps unexpected values, so that no span is lost. */
 export function attributesOf(value: unknown, allowance: Allowance): Attributes {
   if (value === undefined || value === null) return NO_ATTRIBUTES;
   if (!Array.isArray(value)) throw undecodable('attributes is not an array');
@@ -84,14 +85,14 @@ function keyValuesOf(entries: readonly unknown[], allowance: Allowance): Attribu
 
 function anyValueOf(value: unknown, allowance: Allowance): AttributeValue {
   if (value === undefined || value === null) return null;
-  if (!isObject(value)) return odd(value, allowance);
+  if (!isObject(value)) return unexpected(value, allowance);
   const text = value['stringValue'];
   if (typeof text === 'string') {
     spendValue(allowance, Buffer.byteLength(text));
     return text;
   }
   spendValue(allowance, 0);
-  if (value['boolValue'] !== undefined) return odd(value['boolValue'], allowance);
+  if (value['boolValue'] !== undefined) return unexpected(value['boolValue'], allowance);
   if (value['intValue'] !== undefined) return integerOf(value['intValue'], allowance);
   if (value['doubleValue'] !== undefined) return doubleOf(value['doubleValue'], allowance);
   if (isObject(value['arrayValue'])) return listOf(value['arrayValue']).map((item) => anyValueOf(item, allowance));
@@ -101,25 +102,25 @@ function anyValueOf(value: unknown, allowance: Allowance): AttributeValue {
     spendValue(allowance, base64.length);
     return bytesOf(base64) ?? base64;
   }
-  return Object.keys(value).length === 0 ? null : odd(value, allowance);
+  return Object.keys(value).length === 0 ? null : unexpected(value, allowance);
 }
 
 const listOf = ({ values }: JsonObject): readonly unknown[] => (Array.isArray(values) ? values : []);
 
 function integerOf(value: unknown, allowance: Allowance): AttributeValue {
-  if (typeof value !== 'string' || !INTEGER.test(value)) return odd(value, allowance);
+  if (typeof value !== 'string' || !INTEGER.test(value)) return unexpected(value, allowance);
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : BigInt(value);
 }
 
 function doubleOf(value: unknown, allowance: Allowance): AttributeValue {
-  if (typeof value !== 'string') return odd(value, allowance);
+  if (typeof value !== 'string') return unexpected(value, allowance);
   const number = NON_FINITE[value] ?? (value.trim() === '' ? Number.NaN : Number(value));
-  return Number.isNaN(number) && value !== 'NaN' ? odd(value, allowance) : number;
+  return Number.isNaN(number) && value !== 'NaN' ? unexpected(value, allowance) : number;
 }
 
-/** A value that is not of the type it is under, kept as the JSON it is: such trees are attribute values too. */
-function odd(value: unknown, allowance: Allowance): AttributeValue {
+/** A value that does not match its declared type, kept as JSON. Every JSON value is a valid attribute value. */
+function unexpected(value: unknown, allowance: Allowance): AttributeValue {
   if (typeof value === 'string') spendValue(allowance, Buffer.byteLength(value));
   return value as AttributeValue;
 }

@@ -1,75 +1,82 @@
 import { InvalidInput, TooLarge } from '../../domain/errors.ts';
 import type { OtlpLimits } from '../../domain/traces/otlp-limits.ts';
 
-const BOUNDLESS = Number.MAX_SAFE_INTEGER;
-/** For bodies that were within their limits when they came. */
+const UNLIMITED = Number.MAX_SAFE_INTEGER;
+/** Limits for stored bodies, which were checked when they were accepted. */
 export const NO_LIMITS: OtlpLimits = {
-  bodyBytes: BOUNDLESS,
-  depth: BOUNDLESS,
-  nodes: BOUNDLESS,
-  spans: BOUNDLESS,
-  attributes: BOUNDLESS,
-  events: BOUNDLESS,
-  links: BOUNDLESS,
-  decodedBytes: BOUNDLESS,
-  valueBytes: BOUNDLESS,
+  bodyBytes: UNLIMITED,
+  depth: UNLIMITED,
+  nodes: UNLIMITED,
+  spans: UNLIMITED,
+  attributes: UNLIMITED,
+  events: UNLIMITED,
+  links: UNLIMITED,
+  decodedBytes: UNLIMITED,
+  valueBytes: UNLIMITED,
 };
 
-/** What is left of an export's allowance while it is read. */
+/** Remaining budget of one export while it is decoded. */
 export interface Allowance {
   readonly limits: OtlpLimits;
+  /** Remaining fields (protobuf), or keys and values (JSON). */
   nodes: number;
   spans: number;
   decodedBytes: number;
 }
 
+/** Memory of one decoded value besides its content, in bytes. */
 const VALUE_BYTES = 16;
-const HOLDER_BYTES = 128;
-/** A span brings this part of the bound on nodes: by default room for the 128 attributes SDKs stop at, in JSON. */
+/** Memory of one decoded resource, scope, span, event or link without its values, in bytes. */
+const MESSAGE_BYTES = 128;
+/** Each span adds 1/64 of the node limit. The default is enough for 128 attributes in JSON, the limit of SDKs. */
 const SPANS_SHARE = 64;
 
+/** Full budget for one export. */
 export function allowanceOf(limits: OtlpLimits): Allowance {
   return { limits, nodes: limits.nodes, spans: limits.spans, decodedBytes: limits.decodedBytes };
 }
 
+/** Charges one node. Throws TooLarge. */
 export function spendNode(allowance: Allowance): void {
   allowance.nodes--;
   assertNodes(allowance);
 }
 
-/** Refuses an export that has spent more fields than it had. */
+/** Throws TooLarge when the export has too many nodes. */
 export function assertNodes({ nodes, limits }: Allowance): void {
   if (nodes < 0) throw new TooLarge('The export has too many fields.', limits.nodes);
 }
 
-/** Gives an export the room that its spans bring; no more of them count than there may be. */
+/** Adds the nodes that spans bring. Counts at most as many spans as the limit allows. */
 export function grantNodesOfSpans(allowance: Allowance, spans = 1): void {
   const { limits } = allowance;
   allowance.nodes += Math.min(spans, limits.spans) * Math.floor(limits.nodes / SPANS_SHARE);
 }
 
-/** Pays for one value of this many bytes. */
+/** Charges one value of this many bytes. Throws TooLarge. */
 export function spendValue(allowance: Allowance, bytes: number): void {
   allowance.decodedBytes -= bytes + VALUE_BYTES;
   if (allowance.decodedBytes < 0) throw overBudget(allowance);
 }
 
-/** Pays for a resource, instrumentation scope, span, event or link. */
-export function spendHolder(allowance: Allowance): void {
-  allowance.decodedBytes -= HOLDER_BYTES;
+/** Charges one resource, instrumentation scope, span, event or link. Throws TooLarge. */
+export function spendMessage(allowance: Allowance): void {
+  allowance.decodedBytes -= MESSAGE_BYTES;
   if (allowance.decodedBytes < 0) throw overBudget(allowance);
 }
 
+/** Charges one span. Throws TooLarge. */
 export function spendSpan(allowance: Allowance): void {
   if (--allowance.spans < 0) throw new TooLarge('The export has too many spans.', allowance.limits.spans);
-  spendHolder(allowance);
+  spendMessage(allowance);
 }
 
+/** Throws TooLarge when the nesting is too deep. */
 export function assertDepth(allowance: Allowance, depth: number): void {
   if (depth > allowance.limits.depth) throw new TooLarge('The export is nested too deeply.', allowance.limits.depth);
 }
 
-/** Refuses a list that has grown past its bound; `kind` names what is listed. */
+/** Throws TooLarge when a list of this kind is too long. */
 export function assertCount(count: number, limit: number, kind: 'attributes' | 'events' | 'links'): void {
   if (count > limit) throw new TooLarge(`A span, resource or scope of the export has too many ${kind}.`, limit);
 }
@@ -77,7 +84,7 @@ export function assertCount(count: number, limit: number, kind: 'attributes' | '
 const overBudget = ({ limits }: Allowance): TooLarge =>
   new TooLarge('The export is too large once decoded.', limits.decodedBytes);
 
-/** The body is not an ExportTraceServiceRequest in the encoding it claims. */
+/** Error for a body that is not an ExportTraceServiceRequest in its encoding. `why` completes the message. */
 export function undecodable(why: string, cause?: unknown): InvalidInput {
   return new InvalidInput(`The export could not be decoded: ${why}.`, [], { cause });
 }

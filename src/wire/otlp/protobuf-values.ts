@@ -2,27 +2,27 @@ import type { Attributes, AttributeValue } from '../../domain/traces/span.ts';
 import { setAttribute } from './attributes.ts';
 import { type Allowance, assertCount, assertDepth, spendNode, spendValue } from './limits.ts';
 import { type ProtoCursor, readDouble, readInt64, readLength, readVarint, skipField } from './protobuf.ts';
-import { readShared } from './text-cache.ts';
+import { readInterned } from './text-cache.ts';
 
-/** A body that is being read, and what it may still ask of us. */
+/** Cursor over a protobuf body with the remaining budget of its export. */
 export interface ValueReader extends ProtoCursor {
   readonly allowance: Allowance;
 }
 
-/** The tag of the next field, paid for. */
+/** Reads the tag of the next field and charges one node. */
 export function nextTag(reader: ValueReader, end: number): number {
   spendNode(reader.allowance);
   return readVarint(reader, end);
 }
 
-/** A text field. */
+/** Reads a text field and charges its bytes. */
 export function readString(reader: ValueReader, end: number): string {
   const after = readLength(reader, end);
   spendValue(reader.allowance, after - reader.at);
-  return readShared(reader, after);
+  return readInterned(reader, after);
 }
 
-/** One KeyValue of an attribute list; `count` is its place in it, from 1. */
+/** Reads one KeyValue of an attribute list into `into`. `count` is its position in the list, from 1. */
 export function readAttribute(
   reader: ValueReader,
   end: number,
@@ -43,7 +43,7 @@ function readKeyValue(reader: ValueReader, end: number, into: Record<string, Att
     if (tag === 0x0a) {
       const after = readLength(reader, end);
       spendValue(reader.allowance, after - reader.at);
-      key = readShared(reader, after);
+      key = readInterned(reader, after);
     } else if (tag === 0x12) value = readAnyValue(reader, readLength(reader, end), depth + 1);
     else skipField(reader, tag, end);
   }
@@ -78,7 +78,7 @@ function readAnyValue(reader: ValueReader, end: number, depth: number): Attribut
       case 0x3a: {
         const after = readLength(reader, end);
         spendValue(allowance, after - reader.at);
-        // Copied, so that a small value does not keep the whole body alive.
+        // A copy, so that a small value does not keep the whole body in memory.
         value = new Uint8Array(reader.bytes.subarray(reader.at, after));
         reader.at = after;
         continue;

@@ -1,20 +1,21 @@
 import { undecodable } from './limits.ts';
 
-/** A Buffer with its unchecked slices; `toString` spends as long on its arguments as on a short text. */
+/** Buffer with its internal slice methods. `toString` spends as long on argument checks as on decoding a short text. */
 interface SliceBuffer extends Buffer {
   utf8Slice(start: number, end: number): string;
   hexSlice(start: number, end: number): string;
 }
 
-/** Where a protobuf body is being read. Nothing is read past the `end` each function is given. */
+/** Cursor over a protobuf body. No function reads past its `end` argument. */
 export interface ProtoCursor {
   readonly bytes: SliceBuffer;
-  /** The same bytes: reads a whole 64-bit integer at once, where a Buffer puts it together out of two. */
+  /** View of the same bytes. It reads 64-bit integers faster than a Buffer, which combines two 32-bit reads. */
   readonly view: DataView;
+  /** Offset of the next byte. */
   at: number;
 }
 
-/** Starts reading a body. */
+/** Cursor at the begin of a body. */
 export function cursorOver(body: Uint8Array): ProtoCursor {
   const { buffer, byteOffset, byteLength } = body;
   return {
@@ -33,7 +34,7 @@ const MAX_VARINT_BYTES = 10;
 
 const truncated = (): Error => undecodable('it ends in the middle of a field');
 
-/** An unsigned varint; exact up to 2^53, which covers tags, lengths, enums and flags. */
+/** Reads an unsigned varint. Exact up to 2^53, which is enough for tags, lengths, enums and flags. */
 export function readVarint(cursor: ProtoCursor, end: number): number {
   const { bytes } = cursor;
   let { at } = cursor;
@@ -60,7 +61,7 @@ function endOfField(): never {
   throw truncated();
 }
 
-/** A signed 64-bit varint: a number when that is exact, else a bigint. */
+/** Reads a signed 64-bit varint: a number when that is exact, else a bigint. */
 export function readInt64(cursor: ProtoCursor, end: number): number | bigint {
   const start = cursor.at;
   const unsigned = readVarint(cursor, end);
@@ -74,7 +75,7 @@ export function readInt64(cursor: ProtoCursor, end: number): number | bigint {
     : signed;
 }
 
-/** Reads the length of what follows and gives where it ends. */
+/** Reads the length of a field and returns the offset after the field. */
 export function readLength(cursor: ProtoCursor, end: number): number {
   const length = readVarint(cursor, end);
   const after = cursor.at + length;
@@ -96,21 +97,21 @@ export function readDouble(cursor: ProtoCursor, end: number): number {
   return cursor.view.getFloat64(at, true);
 }
 
-/** Text up to `after`; bytes that are not UTF-8 are replaced, because one odd value must not cost a span. */
+/** Reads text up to `after`. Replaces invalid UTF-8, so that one bad value does not reject the export. */
 export function readText(cursor: ProtoCursor, after: number): string {
   const { at } = cursor;
   cursor.at = after;
   return at === after ? '' : cursor.bytes.utf8Slice(at, after);
 }
 
-/** Bytes up to `after` as lower-case hex. */
+/** Reads bytes up to `after` as lower-case hex. */
 export function readHex(cursor: ProtoCursor, after: number): string {
   const { at } = cursor;
   cursor.at = after;
   return cursor.bytes.hexSlice(at, after);
 }
 
-/** Steps over a field we do not read. */
+/** Skips a field. Throws InvalidInput for an invalid field number or wire type. */
 export function skipField(cursor: ProtoCursor, tag: number, end: number): void {
   if (tag < 8 || tag > 0xffff_ffff) throw undecodable('a field has an invalid number');
   switch (tag & 7) {
@@ -125,7 +126,7 @@ export function skipField(cursor: ProtoCursor, tag: number, end: number): void {
     case WIRE_FIXED32:
       return advance(cursor, 4, end);
     default:
-      // Groups went away with proto2; OTLP never had them.
+      // Groups exist only in proto2. OTLP does not use them.
       throw undecodable('a field has an unknown wire type');
   }
 }

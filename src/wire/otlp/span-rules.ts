@@ -6,18 +6,18 @@ const NO_TRACE_ID = '0'.repeat(32);
 const NO_SPAN_ID = '0'.repeat(16);
 const STATUSES: readonly SpanStatus[] = ['unset', 'ok', 'error'];
 
-/** The parts of a span that every encoding has to get right; one that is wrong refuses the whole export. */
+/** Ids and times of a span. An invalid one rejects the whole export. */
 export interface SpanIdentity {
-  /** Lower-case hex of the bytes that were sent, whatever their number. */
+  /** Lower-case hex of the received bytes. Its length is not validated yet. */
   readonly traceId: string;
   readonly spanId: string;
-  /** Empty for a root. */
+  /** Empty for a root span. */
   readonly parentSpanId: string;
   readonly startNs: bigint;
   readonly endNs: bigint;
 }
 
-/** Refuses a span without valid ids and times. `index` is its place in the export, for the message. */
+/** Throws InvalidInput for a span without valid ids and times. `index` is its position in the export, from 0. */
 export function assertSpan({ traceId, spanId, parentSpanId, startNs, endNs }: SpanIdentity, index: number): void {
   if (!isTraceId(traceId)) throw invalidSpan(index, 'trace_id must be 16 bytes, not all zero');
   if (!isSpanId(spanId)) throw invalidSpan(index, 'span_id must be 8 bytes, not all zero');
@@ -28,7 +28,7 @@ export function assertSpan({ traceId, spanId, parentSpanId, startNs, endNs }: Sp
   if (endNs < startNs) throw invalidSpan(index, 'end time must not be before start time');
 }
 
-/** Refuses a link whose ids are not valid. */
+/** Throws InvalidInput for a link with invalid ids. `index` is the position of its span, from 0. */
 export function assertLink(traceId: string, spanId: string, index: number): void {
   if (!isTraceId(traceId) || !isSpanId(spanId)) throw invalidSpan(index, 'a link has an invalid trace_id or span_id');
 }
@@ -37,13 +37,13 @@ function invalidSpan(index: number, fault: string): InvalidInput {
   return new InvalidInput(`Span ${index} of the export is invalid: ${fault}.`);
 }
 
-/** An event's time is not worth a span: one that cannot be kept is moved to the nearest that can. */
+/** Event time, clamped to the valid range. An invalid event time does not reject the export. */
 export const eventTime = (timeNs: bigint): bigint => (timeNs > MAX_NS ? MAX_NS : timeNs < 0n ? 0n : timeNs);
 
-/** The kind of an OTLP number; numbers we do not know are unspecified. */
+/** Span kind of an OTLP number. `UNSPECIFIED` for unknown numbers. */
 export const spanKindOf = (value: number): SpanKind => SPAN_KINDS[value] ?? 'UNSPECIFIED';
 
-/** The status of an OTLP number; numbers we do not know are unset. */
+/** Status of an OTLP number. `unset` for unknown numbers. */
 export const spanStatusOf = (value: number): SpanStatus => STATUSES[value] ?? 'unset';
 
 const isTraceId = (id: string): boolean => id.length === 32 && id !== NO_TRACE_ID;

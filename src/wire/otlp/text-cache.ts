@@ -1,26 +1,26 @@
 import type { ProtoCursor } from './protobuf.ts';
 
-/** Longest text that is shared, in bytes. */
-const LONGEST = 64;
+/** Longest interned text, in bytes. */
+const MAX_TEXT_BYTES = 64;
 const SLOTS = 4_096;
-const SLOT_WORDS = LONGEST / 4;
+const SLOT_WORDS = MAX_TEXT_BYTES / 4;
 
 /**
- * Attribute keys repeat in every span, and short values nearly so: names of models, providers, agents. Their text is made
- * once and found again by its bytes, four at a time. Fixed size: a text takes its slot over from whichever had it
- * before, so strangers' texts cannot make it grow.
+ * Interned short texts. Attribute keys repeat in every span, and values such as model, provider and agent names often
+ * do. The lookup hashes and compares four bytes at a time. The cache has a fixed size: a new text replaces the one in
+ * its slot, so that clients cannot make it grow.
  */
 const texts: string[] = Array.from({ length: SLOTS }, () => '');
 const lengths = new Uint8Array(SLOTS);
 const words = new Int32Array(SLOTS * SLOT_WORDS);
 
-/** The text up to `after`, shared between all of the same bytes where it is short. */
-export function readShared(cursor: ProtoCursor, after: number): string {
+/** Reads the text up to `after`. Short texts with the same bytes share one string. */
+export function readInterned(cursor: ProtoCursor, after: number): string {
   const { bytes, view, at } = cursor;
   const length = after - at;
   cursor.at = after;
-  if (length < 4 || length > LONGEST) return length === 0 ? '' : bytes.utf8Slice(at, after);
-  // The last word may overlap the one before, so that every byte is in one.
+  if (length < 4 || length > MAX_TEXT_BYTES) return length === 0 ? '' : bytes.utf8Slice(at, after);
+  // The last word may overlap the one before it, so that every byte is compared.
   const last = after - 4;
   let hash = length ^ view.getInt32(last);
   for (let place = at; place < last; place += 4) hash = Math.imul(hash ^ view.getInt32(place), 0x9e37_79b1);

@@ -5,12 +5,12 @@ import type { AnswerError, NativeDialect } from '../dialect.ts';
 import { count, withoutNulls, list, object, parseJson, text } from '../json/fields.ts';
 import { malformed } from '../malformed.ts';
 
-/** A reranking in Voyage's words: documents are texts, and the best are counted under another name. */
+/** Rerank request in Voyage's format: documents are strings, and `top_n` is `top_k`. Throws InvalidInput. */
 export function voyageRerankRequest(body: RequestBody, model: string): RequestBody {
   const documents = list(body['documents']).map((document, index) => {
-    const said = text(document) ?? text(object(document)['text']);
-    if (said === null) throw malformed(`documents[${index}]`, 'a text, or an object with a text');
-    return said;
+    const documentText = text(document) ?? text(object(document)['text']);
+    if (documentText === null) throw malformed(`documents[${index}]`, 'a text, or an object with a text');
+    return documentText;
   });
   return withoutNulls({
     model,
@@ -22,25 +22,25 @@ export function voyageRerankRequest(body: RequestBody, model: string): RequestBo
   });
 }
 
-/** Voyage says in one text what is wrong. */
-function refusalOf(value: unknown): AnswerError | null {
+/** Error of an answer. Voyage sends the message in `detail`. */
+function voyageErrorOf(value: unknown): AnswerError | null {
   const { detail } = object(value);
   return typeof detail === 'string' ? { message: detail, type: null, param: null, code: null } : errorOf(value);
 }
 
-/** What Voyage answers, in the form that Cohere gave it and callers know; tokens are what it bills by. */
+/** Voyage's rerank answers, converted to Cohere's format. Billed by tokens. */
 export const VOYAGE_RERANK: NativeDialect = {
-  errorOf: refusalOf,
+  errorOf: voyageErrorOf,
   whole(bytes) {
     const value = object(parseJson(bytes));
-    const error = refusalOf(value);
+    const error = voyageErrorOf(value);
     if (error !== null) return { error };
     const { data } = value;
     if (!Array.isArray(data)) return null;
     const results = data.map((one) => {
       const { index, relevance_score: score, document } = object(one);
-      const said = text(document);
-      return { index, relevance_score: score, ...(said === null ? {} : { document: { text: said } }) };
+      const documentText = text(document);
+      return { index, relevance_score: score, ...(documentText === null ? {} : { document: { text: documentText } }) };
     });
     const tokens = count(object(value['usage'])['total_tokens']);
     const usage: Usage | null =

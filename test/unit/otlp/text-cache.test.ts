@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { cursorOver } from '../../../src/wire/otlp/protobuf.ts';
-import { readShared } from '../../../src/wire/otlp/text-cache.ts';
+import { readInterned } from '../../../src/wire/otlp/text-cache.ts';
 import { seeded } from '../../support/random-export.ts';
 
 /** Bytes that are alike, some of them text and some not. */
@@ -17,7 +17,7 @@ it('reads every text as it is, whatever was read before', () => {
     const cursor = cursorOver(Buffer.concat([Buffer.from('ab'), bytes, Buffer.from('c')]));
     for (const expected of [Buffer.from(bytes).toString(), Buffer.from(bytes).toString()]) {
       cursor.at = 2;
-      expect(readShared(cursor, 2 + length)).toBe(expected);
+      expect(readInterned(cursor, 2 + length)).toBe(expected);
       expect(cursor.at).toBe(2 + length);
     }
   }
@@ -27,5 +27,5 @@ it('tells texts apart that differ in one byte, wherever that is', () => {
   const text = 'abcdefghijklmnopqrstuvwxyz';
   const variants = Array.from(text, (_, at) => `${text.slice(0, at)}!${text.slice(at + 1)}`);
   for (const one of [text, ...variants, text, ...variants])
-    expect(readShared(cursorOver(Buffer.from(one)), one.length)).toBe(one);
+    expect(readInterned(cursorOver(Buffer.from(one)), one.length)).toBe(one);
 });
