@@ -4,7 +4,7 @@ import { addUsd, type Usd, usdFrom } from '../../domain/money.ts';
 import type { AnswerError } from '../dialect.ts';
 import { count, type Fields, isObject, list, number, object, text } from '../json/fields.ts';
 
-/** What we read of an answer or of one chunk of it; null where it does not say. */
+/** Facts of an answer or of one chunk. Null when it does not contain them. */
 export interface AnswerFacts {
   readonly id: string | null;
   readonly model: string | null;
@@ -13,17 +13,17 @@ export interface AnswerFacts {
   readonly error: AnswerError | null;
 }
 
-/** Whether a parsed body can be an answer, a chunk of one, or an error. `member` is the array that answers hold. */
+/** Whether parsed JSON can be an answer, a chunk or an error. `member` is the array member of answers. */
 export function isAnswer(value: unknown, member: AnswerMember): boolean {
   return isObject(value) && (Array.isArray(value[member]) || errorOf(value) !== null);
 }
 
-/** What an answer, or one chunk of a streamed one, says. */
+/** Facts of an answer or of one chunk of a stream. */
 export function factsOf(value: unknown): AnswerFacts {
   const answer = object(value);
   const reasons = list(answer['choices']).map((choice) => text(object(choice)['finish_reason']));
   return {
-    // Azure's first chunk, which only tells of its filters, has empty ones.
+    // Azure's first chunk contains only filter results; its id and model are empty.
     id: text(answer['id']) || null,
     model: text(answer['model']) || null,
     finishReason: reasons.find((reason) => reason !== null) ?? null,
@@ -32,7 +32,7 @@ export function factsOf(value: unknown): AnswerFacts {
   };
 }
 
-/** The counts of an answer, in the places where vendors put them: Groq's and Moonshot's streams have their own. */
+/** Usage of an answer. Streams of Groq and Moonshot have it in other members. */
 function usageIn(answer: Fields): Usage | null {
   return (
     usageOf(answer['usage']) ??
@@ -41,7 +41,7 @@ function usageIn(answer: Fields): Usage | null {
   );
 }
 
-/** One `usage` object; null when there is none, or it counts nothing. */
+/** Reads a `usage` object. Null when it is missing or has no counts. */
 function usageOf(value: unknown): Usage | null {
   const usage = object(value);
   const inputTokens = count(usage['prompt_tokens']);
@@ -65,14 +65,14 @@ function usageOf(value: unknown): Usage | null {
   };
 }
 
-/** The tokens of sound; null where there were none. Which of them a cache had is not told. */
+/** Audio tokens. Null when there are none. Vendors do not report cached audio tokens. */
 function audioOf(prompt: Fields, completion: Fields): AudioTokens | null {
   const inputTokens = count(prompt['audio_tokens']) ?? 0;
   const outputTokens = count(completion['audio_tokens']) ?? 0;
   return inputTokens + outputTokens === 0 ? null : { inputTokens, outputTokens, cacheReadTokens: 0 };
 }
 
-/** The usage of an answer that no model wrote, where only the total is counted: all of it was read. */
+/** Usage of an answer without generated text, for example embeddings: all of `total_tokens` is input. */
 function inputOf(value: unknown): Usage | null {
   const inputTokens = count(object(value)['total_tokens']);
   return inputTokens === null
@@ -81,26 +81,26 @@ function inputOf(value: unknown): Usage | null {
 }
 
 /**
- * What an answer says it cost, in USD; undefined when it does not say. A caller's own contract with the model's maker,
- * where one is used, is billed apart, and is part of the cost all the same.
+ * Cost in USD that an answer reports. Undefined when it reports none. Includes the cost of a call with the customer's
+ * own key at the model vendor (BYOK), which the vendor bills separately.
  */
 export function chargedOf(answer: unknown): Usd | undefined {
   const usage = object(object(answer)['usage']);
-  const told = number(usage['cost']) ?? number(object(usage['cost'])['total_cost']);
-  if (told === null || told < 0) return undefined;
-  const ownContract =
+  const cost = number(usage['cost']) ?? number(object(usage['cost'])['total_cost']);
+  if (cost === null || cost < 0) return undefined;
+  const byokCost =
     usage['is_byok'] === true ? (number(object(usage['cost_details'])['upstream_inference_cost']) ?? 0) : 0;
-  const charged = usdFrom(told);
-  const apart = usdFrom(Math.max(0, ownContract));
-  return charged === null || apart === null ? undefined : addUsd(charged, apart);
+  const charged = usdFrom(cost);
+  const byokCharged = usdFrom(Math.max(0, byokCost));
+  return charged === null || byokCharged === null ? undefined : addUsd(charged, byokCharged);
 }
 
-/** Searches a reranking is billed by, as Cohere counts them; null when it does not say. */
+/** Billed search units of a rerank answer, in Cohere's format. Null when it reports none. */
 export function searchesOf(value: unknown): number | null {
   return count(object(object(object(value)['meta'])['billed_units'])['search_units']);
 }
 
-/** The error a body carries, in any of the forms seen in the field; null when it carries none. */
+/** Error of a body, in any of the known forms. Null when there is none. */
 export function errorOf(value: unknown): AnswerError | null {
   const { error } = object(value);
   if (error === undefined || error === null) return null;
@@ -115,25 +115,25 @@ export function errorOf(value: unknown): AnswerError | null {
   };
 }
 
-/** Whether a chunk only counts tokens: usage, and no choice, or as some gateways write it, choices that say nothing. */
+/** Whether a chunk contains only usage: no choices or, from some gateways, only empty choices. */
 export function isUsageChunk(value: unknown): boolean {
   const { choices, usage } = object(value);
-  return Array.isArray(choices) && choices.every(saysNothing) && isObject(usage);
+  return Array.isArray(choices) && choices.every(isEmptyChoice) && isObject(usage);
 }
 
-function saysNothing(choice: unknown): boolean {
+function isEmptyChoice(choice: unknown): boolean {
   const { delta, text: piece, finish_reason: reason } = object(choice);
   return (
     (reason ?? null) === null && (piece ?? '') === '' && Object.values(object(delta)).every((part) => part === null)
   );
 }
 
-/** The steps of the first choice in one chunk of a streamed answer, in order. */
+/** Deltas of the first choice in one chunk of a stream, in order. */
 export function deltasOfChunk(value: unknown): readonly ChatDelta[] {
   return deltasOf(value, 'delta');
 }
 
-/** A whole answer as the steps a stream of it would have had. */
+/** Deltas of the first choice of a complete answer, as a stream would have them. */
 export function deltasOfAnswer(value: unknown): readonly ChatDelta[] {
   return deltasOf(value, 'message');
 }
@@ -141,22 +141,22 @@ export function deltasOfAnswer(value: unknown): readonly ChatDelta[] {
 function deltasOf(value: unknown, part: 'delta' | 'message'): readonly ChatDelta[] {
   const answer = object(value);
   const deltas: ChatDelta[] = [];
-  // Further choices (n > 1) have no place in one typed answer; their bytes go through the other lane.
+  // Typed deltas contain one choice only. With n > 1 the other choices are forwarded as bytes.
   const choice = object(list(answer['choices']).find((one) => (object(one)['index'] ?? 0) === 0));
-  const said = object(choice[part]);
-  const reasoning = text(said['reasoning_content']) ?? text(said['reasoning']) ?? '';
+  const message = object(choice[part]);
+  const reasoning = text(message['reasoning_content']) ?? text(message['reasoning']) ?? '';
   if (reasoning !== '') deltas.push({ kind: 'reasoning', text: reasoning });
-  const content = text(said['content']) ?? text(said['refusal']) ?? text(choice['text']) ?? '';
+  const content = text(message['content']) ?? text(message['refusal']) ?? text(choice['text']) ?? '';
   if (content !== '') deltas.push({ kind: 'text', text: content });
-  list(said['tool_calls']).forEach((item, position) => {
+  list(message['tool_calls']).forEach((item, position) => {
     const call = object(item);
-    const called = object(call['function']);
+    const calledFunction = object(call['function']);
     deltas.push({
       kind: 'toolCall',
       index: count(call['index']) ?? position,
       id: text(call['id']),
-      name: text(called['name']),
-      arguments: text(called['arguments']) ?? '',
+      name: text(calledFunction['name']),
+      arguments: text(calledFunction['arguments']) ?? '',
     });
   });
   const reason = text(choice['finish_reason']);

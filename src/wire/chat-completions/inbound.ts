@@ -3,7 +3,7 @@ import { readChat } from './read-request.ts';
 import { wholeChatCompletion } from './whole-answer.ts';
 import { createChunkWriter } from './write-answer.ts';
 
-/** Callers who speak chat completions. */
+/** Dialect of callers that send chat completions. */
 export const CHAT_COMPLETIONS_IN: InboundDialect = {
   readRequest: readChat,
   writer: createChunkWriter,

@@ -6,21 +6,21 @@ import { createModelRewriter, type ModelRewriter } from '../json/model-rewriter.
 import { dataOf, eventOf } from '../sse/events.ts';
 import { chargedOf, deltasOfChunk, errorOf, factsOf, isAnswer, isUsageChunk } from './answer.ts';
 
-/** In what the answers of vendors differ beyond what can be read off them. */
+/** Vendor differences of answers that cannot be read from the answers. */
 export interface AnswerForm {
-  /** What an answer says it cost is what will be billed. */
+  /** The vendor bills the cost that an answer reports. */
   readonly namesPrice?: boolean;
-  /** The model's name is the upstream's to tell: it chooses one for every call. */
+  /** Do not rewrite the model name: the upstream selects a model for each call and reports it. */
   readonly keepsModel?: boolean;
 }
 
 const DONE = Buffer.from('[DONE]');
-/** Compact serialisers write a chunk in the middle of an answer so; any other chunk is parsed. */
+/** Marker of chunks in the middle of an answer, as compact serializers write it. Other chunks are parsed. */
 const UNFINISHED = Buffer.from('"finish_reason":null');
 const USAGE = Buffer.from('"usage":');
 const NULL = Buffer.from('null');
 
-/** Follows a stream of chat completions or completions; chunks in the middle of an answer are not parsed. */
+/** Inspects a stream of chat completions or completions. Does not parse chunks in the middle of an answer. */
 export class ChunkInspector implements StreamInspector {
   readonly #options: InspectorOptions;
   readonly #form: AnswerForm;
@@ -101,13 +101,13 @@ export class ChunkInspector implements StreamInspector {
   #keepText(chunk: unknown): void {
     for (const delta of deltasOfChunk(chunk)) {
       const piece = delta.kind === 'text' ? delta.text : delta.kind === 'toolCall' ? toolText(delta) : '';
-      const room = this.#options.textLimit - this.#text.length;
-      if (room > 0) this.#text += piece.slice(0, room);
+      const remaining = this.#options.textLimit - this.#text.length;
+      if (remaining > 0) this.#text += piece.slice(0, remaining);
     }
   }
 }
 
-/** Whether a chunk plainly neither finishes an answer nor counts its tokens. */
+/** Whether a chunk surely has neither a finish reason nor usage. */
 function isMiddle(data: Buffer): boolean {
   if (!data.includes(UNFINISHED)) return false;
   const usage = data.indexOf(USAGE);

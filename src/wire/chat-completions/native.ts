@@ -7,24 +7,24 @@ import { outlineOf } from '../json/outline.ts';
 import { chargedOf, deltasOfAnswer, errorOf, factsOf, isAnswer, searchesOf } from './answer.ts';
 import { type AnswerForm, ChunkInspector } from './inspector.ts';
 
-/** Chat completions and everything else that OpenAI answers in the same frame: completions, embeddings and their like. */
+/** Native dialect of endpoints with OpenAI's answer format: chat completions, completions, embeddings and others. */
 export function openAiFrame(form: AnswerForm = {}): NativeDialect {
   return {
     errorOf,
-    whole(bytes, about) {
-      const { member } = about.endpoint.answers;
+    whole(bytes, context) {
+      const { member } = context.endpoint.answers;
       if (member === null) return null;
-      // Vectors and pictures are megabytes that nobody here reads.
+      // Vectors and images are megabytes that need no parsing.
       const value = member === 'choices' ? parseJson(bytes) : outlineOf(bytes, member);
       const error = errorOf(value);
       if (error !== null) return { error };
-      return isAnswer(value, member) ? wholeAnswer(bytes, value, about, form) : null;
+      return isAnswer(value, member) ? wholeAnswer(bytes, value, context, form) : null;
     },
     inspector: (options) => new ChunkInspector(options, form),
   };
 }
 
-/** A whole answer in OpenAI's frame: its bytes, and the same parsed. */
+/** A complete answer in OpenAI's format. `original` are its bytes, `value` is the parsed JSON. */
 export function wholeAnswer(
   original: Uint8Array,
   value: unknown,

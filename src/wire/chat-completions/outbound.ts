@@ -3,7 +3,7 @@ import type { AnswerReader, OutboundDialect } from '../dialect.ts';
 import { deltasOfAnswer, deltasOfChunk, factsOf } from './answer.ts';
 import { type ChatCompletionsForm, writeChat } from './write-request.ts';
 
-/** Upstreams that speak chat completions, for callers who do not. */
+/** Dialect of chat-completions upstreams, for callers of other dialects. */
 export function chatCompletionsOut(form: ChatCompletionsForm): OutboundDialect {
   return {
     writeRequest: (chat, losses) => writeChat(chat, losses, form),

@@ -13,7 +13,7 @@ import { sourceOf } from '../data-url.ts';
 import { type Fields, isObject, list, object, text } from '../json/fields.ts';
 import { malformed } from '../malformed.ts';
 
-/** The messages of a chat; tool results that follow each other are one message. */
+/** Reads the messages of a chat. Consecutive tool results become one message. Throws InvalidInput. */
 export function readMessages(value: unknown, losses: Losses): readonly NeutralMessage[] {
   const messages: NeutralMessage[] = [];
   list(value).forEach((item, index) => {
@@ -41,7 +41,7 @@ function readMessage(message: Fields, where: string, losses: Losses): NeutralMes
     case 'user':
       return { role: 'user', content: readParts(content, `${where}.content`, losses) };
     case 'assistant':
-      return { role: 'assistant', content: readAnswer(message, where, losses) };
+      return { role: 'assistant', content: readAssistant(message, where, losses) };
     default:
       throw malformed(`${where}.role`, 'one of system, developer, user, assistant, tool');
   }
@@ -102,11 +102,11 @@ function readFile(file: Fields, part: Fields, where: string): UserPart {
   throw malformed(`${where}.file`, 'an object with file_data or file_id');
 }
 
-function readAnswer(message: Fields, where: string, losses: Losses): readonly AssistantPart[] {
+function readAssistant(message: Fields, where: string, losses: Losses): readonly AssistantPart[] {
   if (message['audio'] !== undefined && message['audio'] !== null) losses.essential(`${where}.audio`);
   return [
     ...readThoughts(message),
-    ...readSaid(message['content'], `${where}.content`, losses),
+    ...readAssistantContent(message['content'], `${where}.content`, losses),
     ...readRefusal(message['refusal']),
     ...readCalls(message, where),
   ];
@@ -124,7 +124,7 @@ function readThoughts(message: Fields): readonly ReasoningPart[] {
   return thought === null || thought === '' ? [] : [{ kind: 'reasoning', text: thought, proof: null, redacted: false }];
 }
 
-function readSaid(content: unknown, where: string, losses: Losses): readonly AssistantPart[] {
+function readAssistantContent(content: unknown, where: string, losses: Losses): readonly AssistantPart[] {
   if (content === null || content === undefined || content === '') return [];
   if (typeof content === 'string') return [{ kind: 'text', text: content }];
   if (!Array.isArray(content)) throw malformed(where, 'a text, a list of parts or null');
@@ -144,15 +144,15 @@ const readRefusal = (refusal: unknown): readonly AssistantPart[] =>
 function readCalls(message: Fields, where: string): readonly ToolCallPart[] {
   const calls = list(message['tool_calls']).map((item, index): ToolCallPart => {
     const call = object(item);
-    const called = object(call['function']);
-    const name = text(called['name']);
+    const calledFunction = object(call['function']);
+    const name = text(calledFunction['name']);
     if (name === null) throw malformed(`${where}.tool_calls[${index}].function.name`, 'a text');
     const proof = text(object(object(call['extra_content'])['google'])['thought_signature']);
     return {
       kind: 'toolCall',
       id: text(call['id']) ?? `call_${index}`,
       name,
-      arguments: text(called['arguments']) ?? '{}',
+      arguments: text(calledFunction['arguments']) ?? '{}',
       ...(proof === null ? {} : { proof }),
     };
   });
@@ -163,14 +163,14 @@ function readCalls(message: Fields, where: string): readonly ToolCallPart[] {
 }
 
 function readResult(message: Fields, where: string, losses: Losses): ToolResult {
-  // The retired `function` role names the function where the tool role names the call.
+  // The deprecated `function` role has the function name instead of a call id.
   const callId = text(message['tool_call_id']) ?? text(message['name']);
   if (callId === null) throw malformed(`${where}.tool_call_id`, 'the id of the call it answers');
   const content = message['content'] ?? '';
   return { callId, content: readParts(content, `${where}.content`, losses), failed: false, ...markOf(message) };
 }
 
-/** Anthropic's mark for caching, which the field has taken over into chat completions. */
+/** Reads `cache_control`. It comes from Anthropic's API, and many clients send it in chat completions. */
 function markOf(part: Fields): { readonly cached?: CacheMark } {
   const mark = part['cache_control'];
   return isObject(mark) ? { cached: { ttl: text(mark['ttl']) } } : {};

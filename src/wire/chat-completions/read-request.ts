@@ -37,7 +37,7 @@ const READ = new Set([
   'metadata',
 ]);
 
-/** Members without which the answer is still the one asked for. */
+/** Members that can be dropped without changing the answer. */
 const HINTS = new Set([
   'store',
   'service_tier',
@@ -48,8 +48,8 @@ const HINTS = new Set([
   'prompt_cache_retention',
 ]);
 
-/** Whether a member asks for what happens anyway. */
-const ASKS_NOTHING: Readonly<Record<string, (value: unknown) => boolean>> = {
+/** Tests whether a member requests the default behaviour. */
+const REQUESTS_DEFAULT: Readonly<Record<string, (value: unknown) => boolean>> = {
   n: (value) => value === 1,
   logprobs: (value) => value === false,
   logit_bias: (value) => isObject(value) && Object.keys(value).length === 0,
@@ -57,9 +57,9 @@ const ASKS_NOTHING: Readonly<Record<string, (value: unknown) => boolean>> = {
   functions: (value) => Array.isArray(value) && value.length === 0,
 };
 
-/** A request for a chat completion in neutral words. */
+/** Reads a chat-completions request into the neutral form. Throws InvalidInput. */
 export function readChat(body: RequestBody, losses: Losses): NeutralChat {
-  noteUnread(body, losses, (member) => READ.has(member));
+  noteUnsupportedMembers(body, losses, (member) => READ.has(member));
   return {
     ...readSampling(body),
     messages: readMessages(body['messages'], losses),
@@ -71,11 +71,11 @@ export function readChat(body: RequestBody, losses: Losses): NeutralChat {
   };
 }
 
-/** Notes the members of a request that nobody reads. */
-export function noteUnread(body: RequestBody, losses: Losses, isRead: (member: string) => boolean): void {
+/** Adds the members of a request that no reader supports to `losses`. Gateway fields are ignored. */
+export function noteUnsupportedMembers(body: RequestBody, losses: Losses, isRead: (member: string) => boolean): void {
   for (const [member, value] of Object.entries(body)) {
     if (value === null || value === undefined || isRead(member) || isGatewayField(member)) continue;
-    if (ASKS_NOTHING[member]?.(value) === true) continue;
+    if (REQUESTS_DEFAULT[member]?.(value) === true) continue;
     if (HINTS.has(member)) losses.hint(member);
     else losses.essential(member);
   }
@@ -86,7 +86,7 @@ type Sampling = Omit<
   'messages' | 'tools' | 'toolChoice' | 'parallelToolCalls' | 'outputForm' | 'reasoning'
 >;
 
-/** What completions and chat completions say alike. */
+/** Reads the members that completions and chat completions share. */
 export function readSampling(body: RequestBody): Sampling {
   const { stop } = body;
   return {
@@ -158,7 +158,7 @@ function readReasoning(body: RequestBody): Reasoning | null {
   const effort = text(body['reasoning_effort']);
   const thinking = body['thinking'];
   if (effort === null && !isObject(thinking)) return null;
-  const asked = object(thinking);
-  if (asked['type'] === 'disabled') return { effort: 'none', budgetTokens: null, shown: null };
-  return { effort, budgetTokens: number(asked['budget_tokens']), shown: null };
+  const settings = object(thinking);
+  if (settings['type'] === 'disabled') return { effort: 'none', budgetTokens: null, shown: null };
+  return { effort, budgetTokens: number(settings['budget_tokens']), shown: null };
 }

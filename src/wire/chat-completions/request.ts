@@ -3,16 +3,16 @@ import { object } from '../json/fields.ts';
 import { withMembers } from '../json/members.ts';
 import { upstreamMembers } from '../json/upstream-members.ts';
 
-/** In what the requests that vendors take differ. */
+/** Vendor differences of requests. */
 export interface RequestForm {
-  /** Whether `stream_options` may be sent. Who refuses it counts tokens on every stream unasked. */
+  /** Whether `stream_options` may be sent. True when absent. Vendors that reject it report usage on every stream. */
   readonly streamOptions?: boolean;
 }
 
 /**
- * The request as the upstream gets it: its own model name, no gateway fields, and usage asked for on every
- * stream. All other values go on byte for byte. `metadata` is the gateway's unless the caller asks the
- * provider to store the answer with it, which is the only case in which the provider takes it.
+ * The request for the upstream: with its model name, without gateway fields, and with usage requested on every stream.
+ * All other values keep their bytes. `metadata` is a gateway field and removed, unless `store` is true: providers
+ * accept it only then.
  */
 export function upstreamRequest(
   request: ModelRequest,
@@ -25,8 +25,9 @@ export function upstreamRequest(
   if (body['metadata'] !== undefined && body['store'] !== true) changes['metadata'] = null;
   if (!streamOptions) changes['stream_options'] = null;
   else if (request.stream) {
-    const asked = object(body['stream_options']);
-    if (asked['include_usage'] !== true) changes['stream_options'] = JSON.stringify({ ...asked, include_usage: true });
+    const options = object(body['stream_options']);
+    if (options['include_usage'] !== true)
+      changes['stream_options'] = JSON.stringify({ ...options, include_usage: true });
   }
   return withMembers(request.bytes, changes);
 }

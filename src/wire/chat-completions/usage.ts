@@ -1,6 +1,6 @@
 import type { Usage } from '../../domain/chat/chat.ts';
 
-/** Token counts as chat completions and completions report them. */
+/** `usage` object of chat completions and completions. */
 export function usageObject(usage: Usage): Readonly<Record<string, unknown>> {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } = usage;
   return {
@@ -9,7 +9,7 @@ export function usageObject(usage: Usage): Readonly<Record<string, unknown>> {
     total_tokens: inputTokens + outputTokens,
     prompt_tokens_details: { cached_tokens: cacheReadTokens },
     completion_tokens_details: { reasoning_tokens: reasoningTokens },
-    // Not OpenAI's, whose models are not billed for writing a cache; the reference reports it so.
+    // Not a member of OpenAI, which does not bill cache writes. LiteLLM reports cache writes in this member.
     ...(cacheWriteTokens === 0 ? {} : { cache_creation_input_tokens: cacheWriteTokens }),
   };
 }

@@ -10,7 +10,7 @@ interface ToolCall {
   proof: string | null;
 }
 
-/** The steps of an answer put together. */
+/** Accumulated steps of an answer. */
 interface Gathered {
   id: string | null;
   text: string;
@@ -22,8 +22,8 @@ interface Gathered {
   usage: object | null;
 }
 
-/** An answer whole, as a chat completion. */
-export function wholeChatCompletion(steps: readonly AnswerStep[], about: AnswerContext): unknown {
+/** A complete answer as a chat completion. */
+export function wholeChatCompletion(steps: readonly AnswerStep[], context: AnswerContext): unknown {
   const { id, text, refusal, reasoning, blocks, calls, finishReason, usage } = gather(steps);
   const message = {
     role: 'assistant',
@@ -34,17 +34,17 @@ export function wholeChatCompletion(steps: readonly AnswerStep[], about: AnswerC
     ...(calls.length === 0 ? {} : { tool_calls: calls.map(toolCallObject) }),
   };
   return {
-    id: id ?? about.fallbackId,
+    id: id ?? context.fallbackId,
     object: 'chat.completion',
-    created: about.createdAt,
-    model: about.model,
+    created: context.createdAt,
+    model: context.model,
     choices: [{ index: 0, message, finish_reason: finishReason }],
     ...(usage === null ? {} : { usage }),
   };
 }
 
 function gather(steps: readonly AnswerStep[]): Gathered {
-  const seen: Gathered = {
+  const gathered: Gathered = {
     id: null,
     text: '',
     refusal: '',
@@ -58,45 +58,45 @@ function gather(steps: readonly AnswerStep[]): Gathered {
   for (const step of steps) {
     switch (step.kind) {
       case 'begin':
-        seen.id = step.id;
+        gathered.id = step.id;
         break;
       case 'text':
-        seen.text += step.text;
+        gathered.text += step.text;
         break;
       case 'refusal':
-        seen.refusal += step.text;
+        gathered.refusal += step.text;
         break;
       case 'reasoning':
-        seen.reasoning += step.text;
+        gathered.reasoning += step.text;
         thought += step.text;
         break;
       case 'reasoningProof':
-        seen.blocks.push({ type: 'thinking', thinking: thought, signature: step.proof });
+        gathered.blocks.push({ type: 'thinking', thinking: thought, signature: step.proof });
         thought = '';
         break;
       case 'redactedReasoning':
-        seen.blocks.push({ type: 'redacted_thinking', data: step.proof });
+        gathered.blocks.push({ type: 'redacted_thinking', data: step.proof });
         break;
       case 'toolCall':
-        addCall(seen.calls, step);
+        addCall(gathered.calls, step);
         break;
       case 'toolCallProof': {
-        const call = seen.calls[step.index];
+        const call = gathered.calls[step.index];
         if (call) call.proof = step.proof;
         break;
       }
       case 'finish':
-        seen.finishReason = step.reason;
+        gathered.finishReason = step.reason;
         break;
       case 'usage':
-        seen.usage = usageObject(step.usage);
+        gathered.usage = usageObject(step.usage);
         break;
       case 'failure':
       case 'stopSequence':
         break;
     }
   }
-  return seen;
+  return gathered;
 }
 
 function addCall(calls: ToolCall[], step: Extract<AnswerStep, { kind: 'toolCall' }>): void {

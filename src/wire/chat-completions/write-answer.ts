@@ -5,15 +5,15 @@ import { usageObject } from './usage.ts';
 
 const DONE = 'data: [DONE]\n\n';
 
-/** Writes an answer as chunks of a chat completion: each step at once, the usage last where the caller asked for it. */
-export function createChunkWriter(about: AnswerContext): AnswerWriter {
-  let id = about.fallbackId;
+/** Writes an answer as chat-completion chunks. Each step is written at once; requested usage comes last. */
+export function createChunkWriter(context: AnswerContext): AnswerWriter {
+  let id = context.fallbackId;
   let begun = false;
   let thought = '';
   let usage: Usage | null = null;
 
   const event = (rest: object): string =>
-    `data: ${JSON.stringify({ id, object: 'chat.completion.chunk', created: about.createdAt, model: about.model, ...rest })}\n\n`;
+    `data: ${JSON.stringify({ id, object: 'chat.completion.chunk', created: context.createdAt, model: context.model, ...rest })}\n\n`;
   const chunk = (delta: object, finishReason: string | null = null): string =>
     event({ choices: [{ index: 0, delta, finish_reason: finishReason }] });
   const opening = (): string => {
@@ -63,12 +63,13 @@ export function createChunkWriter(about: AnswerContext): AnswerWriter {
       return delta === null ? '' : `${opening()}${chunk(delta)}`;
     },
     end() {
-      const counted = about.includeUsage && usage !== null ? event({ choices: [], usage: usageObject(usage) }) : '';
+      const counted = context.includeUsage && usage !== null ? event({ choices: [], usage: usageObject(usage) }) : '';
       return `${counted}${DONE}`;
     },
   };
 }
 
+/** Entry of `tool_calls` in a chunk. Only the first piece of a call has id and name. */
 export function toolCallDelta(step: Extract<AnswerStep, { kind: 'toolCall' }>): object {
   const { index, id, name, arguments: piece } = step;
   return id === null && name === null
@@ -76,5 +77,5 @@ export function toolCallDelta(step: Extract<AnswerStep, { kind: 'toolCall' }>): 
     : { index, id, type: 'function', function: { name, arguments: piece } };
 }
 
-/** Where Google's own chat completions carry the proof of a thought. */
+/** Thought signature in the member of Google's chat-completions API. */
 export const proofOf = (proof: string): object => ({ extra_content: { google: { thought_signature: proof } } });

@@ -17,13 +17,13 @@ import { addressOf } from '../data-url.ts';
 import { type Fields, withoutNulls } from '../json/fields.ts';
 import { proofOf } from './write-answer.ts';
 
-/** In what upstreams of this dialect differ. */
+/** Differences of upstreams with this dialect. */
 export interface ChatCompletionsForm {
-  /** OpenAI's newer models refuse `max_tokens`; others do not know its successor. */
+  /** Member for the output limit. OpenAI's newer models reject `max_tokens`; other vendors support only that. */
   readonly maxTokensMember: 'max_tokens' | 'max_completion_tokens';
 }
 
-/** A chat as a request for a chat completion. */
+/** Writes a neutral chat as a chat-completions request. Adds unsupported parts to `losses`. */
 export function writeChat(chat: NeutralChat, losses: Losses, { maxTokensMember }: ChatCompletionsForm): RequestBody {
   if (chat.topK !== null) losses.essential('top_k');
   return withoutNulls({
@@ -54,7 +54,7 @@ function writeMessage(message: NeutralMessage, where: string, losses: Losses): r
     case 'user':
       return [{ role: 'user', content: writeParts(message.content, where, losses) }];
     case 'assistant':
-      return [writeAnswer(message.content, where, losses)];
+      return [writeAssistant(message.content, where, losses)];
     case 'tool':
       return writeResults(message.results, where, losses);
   }
@@ -65,19 +65,19 @@ function writeTexts(parts: readonly TextPart[], where: string, losses: Losses): 
   return parts.map(({ text }) => text).join('\n\n');
 }
 
-/** A tool's result may be text only here: what else it holds follows as a message of the user, and says where it is from. */
+/** Tool results contain only text in this dialect. Other parts follow in a user message that names the call. */
 function writeResults(results: readonly ToolResult[], where: string, losses: Losses): readonly Fields[] {
-  const further: Fields[] = [];
+  const attachments: Fields[] = [];
   const written = results.map(({ callId, content, cached, failed }) => {
     noteMark(cached, where, losses);
     if (failed) losses.hint(`${where}.is_error`);
-    const said = content.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
-    const shown = content.filter(({ kind }) => kind !== 'text');
-    if (shown.length > 0) further.push({ type: 'text', text: `The result of ${callId}:` });
-    further.push(...shown.flatMap((part) => writePart(part, `${where}.content`, losses)));
-    return { role: 'tool', tool_call_id: callId, content: said.join('\n') };
+    const texts = content.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
+    const others = content.filter(({ kind }) => kind !== 'text');
+    if (others.length > 0) attachments.push({ type: 'text', text: `The result of ${callId}:` });
+    attachments.push(...others.flatMap((part) => writePart(part, `${where}.content`, losses)));
+    return { role: 'tool', tool_call_id: callId, content: texts.join('\n') };
   });
-  return further.length === 0 ? written : [...written, { role: 'user', content: further }];
+  return attachments.length === 0 ? written : [...written, { role: 'user', content: attachments }];
 }
 
 function writeParts(parts: readonly UserPart[], where: string, losses: Losses): string | readonly Fields[] {
@@ -111,21 +111,21 @@ function writePart(part: UserPart, where: string, losses: Losses): readonly Fiel
   return [];
 }
 
-/** Upstreams of this dialect cache by themselves. */
+/** Adds a cache mark to `losses`. Upstreams of this dialect cache prompts automatically. */
 function noteMark(mark: CacheMark | undefined, where: string, losses: Losses): void {
   if (mark !== undefined) losses.hint(`${where}.cache_control`);
 }
 
-function writeAnswer(parts: readonly AssistantPart[], where: string, losses: Losses): Fields {
-  const said = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
-  const refused = parts.flatMap((part) => (part.kind === 'refusal' ? [part.text] : []));
+function writeAssistant(parts: readonly AssistantPart[], where: string, losses: Losses): Fields {
+  const texts = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
+  const refusals = parts.flatMap((part) => (part.kind === 'refusal' ? [part.text] : []));
   const calls = parts.flatMap((part) => (part.kind === 'toolCall' ? [part] : []));
-  // Thoughts are not sent back in this dialect, and what one upstream proves is nothing to another.
+  // This dialect does not send reasoning back, and a proof is valid only at the upstream that made it.
   if (parts.some(({ kind }) => kind === 'reasoning')) losses.hint(`${where}.reasoning`);
   return {
     role: 'assistant',
-    content: said.length === 0 ? null : said.join(''),
-    ...(refused.length === 0 ? {} : { refusal: refused.join('') }),
+    content: texts.length === 0 ? null : texts.join(''),
+    ...(refusals.length === 0 ? {} : { refusal: refusals.join('') }),
     ...(calls.length === 0
       ? {}
       : {

@@ -2,12 +2,12 @@ import type { AnswerStep } from '../../domain/chat/answer-step.ts';
 import type { AnswerError, AnswerReader } from '../dialect.ts';
 import { count, type Fields, isObject, list, object, text } from '../json/fields.ts';
 
-/** Why an answer ended, in OpenAI's words. */
+/** OpenAI finish reasons, by Cohere's. All others are `stop`. */
 const REASONS: Readonly<Record<string, string>> = { MAX_TOKENS: 'length', TOOL_CALL: 'tool_calls' };
-/** Ends that are failures, and the statuses they would have had. */
+/** HTTP statuses of the finish reasons that are failures. */
 const FAILURES: Readonly<Record<string, string>> = { ERROR: '500', ERROR_TOXIC: '500', TIMEOUT: '504' };
 
-/** The failure that a body is, or that ends an answer. */
+/** Error of a body, or of an answer that ends with a failure. Null when there is none. */
 export function errorOf(value: unknown): AnswerError | null {
   const answer = object(value);
   const { message } = answer;
@@ -21,7 +21,7 @@ export function errorOf(value: unknown): AnswerError | null {
 
 export const isAnswer = (value: unknown): boolean => isObject(object(value)['message']);
 
-/** What is billed; what was read by the model besides is not. */
+/** Usage from the billed tokens. Other tokens that the model reads are not billed. */
 function usageSteps(value: unknown): readonly AnswerStep[] {
   const usage = object(value);
   const billed = object(usage['billed_units']);
@@ -47,7 +47,7 @@ function usageSteps(value: unknown): readonly AnswerStep[] {
 const finishOf = (reason: unknown): readonly AnswerStep[] =>
   typeof reason === 'string' ? [{ kind: 'finish', reason: REASONS[reason] ?? 'stop' }] : [];
 
-const saidOf = (kind: 'text' | 'reasoning', value: unknown): readonly AnswerStep[] =>
+const textSteps = (kind: 'text' | 'reasoning', value: unknown): readonly AnswerStep[] =>
   typeof value === 'string' && value !== '' ? [{ kind, text: value }] : [];
 
 function callOf(item: unknown, index: number): AnswerStep {
@@ -57,17 +57,17 @@ function callOf(item: unknown, index: number): AnswerStep {
 }
 
 const contentSteps = (content: Fields): readonly AnswerStep[] => [
-  ...saidOf('reasoning', content['thinking']),
-  ...saidOf('text', content['text']),
+  ...textSteps('reasoning', content['thinking']),
+  ...textSteps('text', content['text']),
 ];
 
-/** The steps of a whole answer. Where its words come from (`citations`) has no place in other dialects. */
+/** Steps of a complete answer. `citations` are dropped, because other dialects do not support them. */
 export function stepsOf(answer: unknown): readonly AnswerStep[] {
   const { id, message, finish_reason: reason, usage } = object(answer);
   const { content, tool_plan: plan, tool_calls: calls } = object(message);
   return [
     { kind: 'begin', id: text(id), model: null },
-    ...saidOf('reasoning', plan),
+    ...textSteps('reasoning', plan),
     ...list(content).flatMap((item) => contentSteps(object(item))),
     ...list(calls).map(callOf),
     ...finishOf(reason ?? 'COMPLETE'),
@@ -75,7 +75,7 @@ export function stepsOf(answer: unknown): readonly AnswerStep[] {
   ];
 }
 
-/** Reads a streamed answer: every event names its type. */
+/** Reads a streamed answer. Each event has a `type`. */
 export function createCohereReader(): AnswerReader {
   let calls = 0;
   return {
@@ -90,7 +90,7 @@ export function createCohereReader(): AnswerReader {
         case 'content-delta':
           return contentSteps(object(message['content']));
         case 'tool-plan-delta':
-          return saidOf('reasoning', message['tool_plan']);
+          return textSteps('reasoning', message['tool_plan']);
         case 'tool-call-start':
           calls += 1;
           return [callOf(message['tool_calls'], calls - 1)];

@@ -5,12 +5,12 @@ import { upstreamOnly } from '../upstream-only.ts';
 import { createCohereReader, errorOf, isAnswer, stepsOf } from './answer.ts';
 import { writeCohere } from './write-request.ts';
 
-/** Cohere's chat, for callers of every dialect. */
+/** Dialect of Cohere's chat upstreams, for callers of other dialects. */
 export const COHERE_OUT: OutboundDialect = { writeRequest: writeCohere, reader: createCohereReader, stepsOf };
 
 export const COHERE_NATIVE: NativeDialect = upstreamOnly({ outbound: COHERE_OUT, errorOf, isAnswer });
 
-/** Cohere's vectors, in OpenAI's frame. */
+/** Cohere's embedding answers, converted to OpenAI's format. */
 export const COHERE_EMBEDDINGS: NativeDialect = {
   ...COHERE_NATIVE,
   whole(bytes, { model, body }) {

@@ -16,7 +16,7 @@ import { addressOf } from '../data-url.ts';
 import { type Fields, withoutNulls } from '../json/fields.ts';
 import { noteSingleToolCalls } from '../single-calls.ts';
 
-/** A chat as a request of Cohere's second version. */
+/** Writes a neutral chat as a request of Cohere's chat API v2. Adds unsupported parts to `losses`. */
 export function writeCohere(chat: NeutralChat, losses: Losses): RequestBody {
   noteSingleToolCalls(chat, losses);
   if (chat.endUser !== null) losses.hint('user');
@@ -39,7 +39,7 @@ export function writeCohere(chat: NeutralChat, losses: Losses): RequestBody {
 }
 
 function writeTools({ tools, toolChoice }: NeutralChat): Fields {
-  // Which tool must be called cannot be said, but the others can be left out.
+  // Cohere cannot require a certain tool. Send only that tool, with the choice REQUIRED.
   const offered = toolChoice?.mode === 'tool' ? tools.filter(({ name }) => name === toolChoice.name) : tools;
   const choice = { auto: null, none: 'NONE', required: 'REQUIRED', tool: 'REQUIRED' }[toolChoice?.mode ?? 'auto'];
   if (offered.length === 0) return {};
@@ -61,7 +61,7 @@ function writeMessage(message: NeutralMessage, where: string, losses: Losses): r
     case 'user':
       return [{ role: 'user', content: writeParts(message.content, where, losses) }];
     case 'assistant':
-      return [writeAnswer(message.content, where, losses)];
+      return [writeAssistant(message.content, where, losses)];
     case 'tool':
       return message.results.map((result) => writeResult(result, where, losses));
   }
@@ -82,19 +82,19 @@ function writeParts(parts: readonly UserPart[], where: string, losses: Losses): 
   });
 }
 
-/** What the model planned to do with tools goes back as its plan. */
-function writeAnswer(parts: readonly AssistantPart[], where: string, losses: Losses): Fields {
-  const said = parts.filter((part): part is TextPart => part.kind === 'text');
-  for (const { cached } of said) noteMark(cached, where, losses);
-  const refused = parts.flatMap((part) => (part.kind === 'refusal' ? [part.text] : []));
-  const thought = parts.flatMap((part) => (part.kind === 'reasoning' ? [part.text] : [])).join('');
+/** Writes an assistant message. Reasoning before tool calls becomes `tool_plan`. */
+function writeAssistant(parts: readonly AssistantPart[], where: string, losses: Losses): Fields {
+  const textParts = parts.filter((part): part is TextPart => part.kind === 'text');
+  for (const { cached } of textParts) noteMark(cached, where, losses);
+  const refusals = parts.flatMap((part) => (part.kind === 'refusal' ? [part.text] : []));
+  const reasoning = parts.flatMap((part) => (part.kind === 'reasoning' ? [part.text] : [])).join('');
   const calls = parts.flatMap((part) => (part.kind === 'toolCall' ? [part] : []));
-  if (thought !== '' && calls.length === 0) losses.hint(`${where}.reasoning`);
-  const content = [...said.map(({ text }) => text), ...refused].join('');
+  if (reasoning !== '' && calls.length === 0) losses.hint(`${where}.reasoning`);
+  const content = [...textParts.map(({ text }) => text), ...refusals].join('');
   return withoutNulls({
     role: 'assistant',
     content: content === '' ? null : content,
-    tool_plan: thought !== '' && calls.length > 0 ? thought : null,
+    tool_plan: reasoning !== '' && calls.length > 0 ? reasoning : null,
     tool_calls:
       calls.length === 0
         ? null

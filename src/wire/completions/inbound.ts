@@ -2,7 +2,7 @@ import type { AnswerStep } from '../../domain/chat/answer-step.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
 import { type Losses, type NeutralChat } from '../../domain/chat/neutral-chat.ts';
 import type { RequestBody } from '../../domain/inference/askable.ts';
-import { noteUnread, readSampling } from '../chat-completions/read-request.ts';
+import { noteUnsupportedMembers, readSampling } from '../chat-completions/read-request.ts';
 import { usageObject } from '../chat-completions/usage.ts';
 import type { AnswerContext, AnswerWriter, InboundDialect } from '../dialect.ts';
 import { malformed } from '../malformed.ts';
@@ -24,7 +24,7 @@ const READ = new Set([
   'metadata',
 ]);
 
-/** Callers who ask for the text that follows theirs, of a model that only chats. */
+/** Dialect of callers that send text completions to a chat model. */
 export const COMPLETIONS_IN: InboundDialect = {
   readRequest: readCompletion,
   writer: createTextWriter,
@@ -32,10 +32,10 @@ export const COMPLETIONS_IN: InboundDialect = {
 };
 
 function readCompletion(body: RequestBody, losses: Losses): NeutralChat {
-  noteUnread(body, losses, (member) => READ.has(member));
+  noteUnsupportedMembers(body, losses, (member) => READ.has(member));
   const { prompt } = body;
   const text: unknown = Array.isArray(prompt) && prompt.length === 1 ? prompt[0] : prompt;
-  // Several prompts are several answers, and tokens are one model's own.
+  // Several prompts would need several answers, and token ids differ between models.
   if (typeof text !== 'string') throw malformed('prompt', 'one text: this model chats, and answers one text at a time');
   return {
     ...readSampling(body),
@@ -48,11 +48,11 @@ function readCompletion(body: RequestBody, losses: Losses): NeutralChat {
   };
 }
 
-function createTextWriter(about: AnswerContext): AnswerWriter {
-  let id = about.fallbackId;
+function createTextWriter(context: AnswerContext): AnswerWriter {
+  let id = context.fallbackId;
   let usage: Usage | null = null;
   const event = (rest: object): string =>
-    `data: ${JSON.stringify({ id, object: 'text_completion', created: about.createdAt, model: about.model, ...rest })}\n\n`;
+    `data: ${JSON.stringify({ id, object: 'text_completion', created: context.createdAt, model: context.model, ...rest })}\n\n`;
   const chunk = (text: string, finishReason: string | null): string =>
     event({ choices: [{ text, index: 0, logprobs: null, finish_reason: finishReason }] });
   return {
@@ -63,20 +63,20 @@ function createTextWriter(about: AnswerContext): AnswerWriter {
       return step.kind === 'text' || step.kind === 'refusal' ? chunk(step.text, null) : '';
     },
     end: () =>
-      `${about.includeUsage && usage !== null ? event({ choices: [], usage: usageObject(usage) }) : ''}data: [DONE]\n\n`,
+      `${context.includeUsage && usage !== null ? event({ choices: [], usage: usageObject(usage) }) : ''}data: [DONE]\n\n`,
   };
 }
 
-function wholeCompletion(steps: readonly AnswerStep[], about: AnswerContext): unknown {
+function wholeCompletion(steps: readonly AnswerStep[], context: AnswerContext): unknown {
   const begin = steps.find((step) => step.kind === 'begin');
   const finish = steps.findLast((step) => step.kind === 'finish');
   const counted = steps.findLast((step) => step.kind === 'usage');
   const text = steps.map((step) => (step.kind === 'text' || step.kind === 'refusal' ? step.text : '')).join('');
   return {
-    id: begin?.id ?? about.fallbackId,
+    id: begin?.id ?? context.fallbackId,
     object: 'text_completion',
-    created: about.createdAt,
-    model: about.model,
+    created: context.createdAt,
+    model: context.model,
     choices: [{ text, index: 0, logprobs: null, finish_reason: finish?.reason ?? 'stop' }],
     ...(counted === undefined ? {} : { usage: usageObject(counted.usage) }),
   };

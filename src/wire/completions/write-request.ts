@@ -3,18 +3,18 @@ import { effortOf } from '../../domain/chat/reasoning.ts';
 import type { RequestBody } from '../../domain/inference/askable.ts';
 import { withoutNulls } from '../json/fields.ts';
 
-/** Most texts that may end an answer. */
-const MOST_STOPS = 4;
-/** Where the next turn of a conversation would begin, which a model that only goes on with a text would write as well. */
+/** Most stop sequences of a request. */
+const MAX_STOPS = 4;
+/** Begin of the next user turn. As a stop sequence it keeps a completion model from writing that turn itself. */
 const NEXT_TURN = '\nUser:';
 
-/** A chat as a request for the text that follows one. */
+/** Writes a neutral chat as a completions request. Adds unsupported parts to `losses`. */
 export function writeCompletion(chat: NeutralChat, losses: Losses, { maxTokens }: CompletionForm): RequestBody {
-  noteWordless(chat, losses);
+  noteUnsupported(chat, losses);
   const texts = chat.messages.map((message, index) => textOf(message, `messages[${index}]`, losses));
   const isConversation = chat.messages.filter(({ role }) => role !== 'system').length > 1;
   const prompt = isConversation ? conversationOf(chat.messages, texts) : texts.join('\n\n');
-  const stop = isConversation && chat.stop.length < MOST_STOPS ? [...chat.stop, NEXT_TURN] : chat.stop;
+  const stop = isConversation && chat.stop.length < MAX_STOPS ? [...chat.stop, NEXT_TURN] : chat.stop;
   return withoutNulls({
     model: chat.model,
     prompt,
@@ -31,12 +31,13 @@ export function writeCompletion(chat: NeutralChat, losses: Losses, { maxTokens }
   });
 }
 
+/** Settings of upstreams with this dialect. */
 export interface CompletionForm {
-  /** Tokens an answer may have where the caller does not say; null leaves it to the upstream. */
+  /** Most output tokens when the caller sets no limit. Null leaves the limit to the upstream. */
   readonly maxTokens: number | null;
 }
 
-function noteWordless(chat: NeutralChat, losses: Losses): void {
+function noteUnsupported(chat: NeutralChat, losses: Losses): void {
   const { toolChoice, outputForm, reasoning } = chat;
   if (chat.topK !== null) losses.essential('top_k');
   if (chat.tools.length > 0 && toolChoice?.mode !== 'none') losses.essential('tools');
@@ -46,7 +47,7 @@ function noteWordless(chat: NeutralChat, losses: Losses): void {
   if (effort !== null && effort !== 'none') losses.essential('reasoning_effort');
 }
 
-/** Who speaks is said only where several do; the last line leaves the word to the model, or in the middle of its answer. */
+/** Prompt with a speaker label for each turn. Ends with the label of the assistant, or with its unfinished turn. */
 function conversationOf(messages: readonly NeutralMessage[], texts: readonly string[]): string {
   const lines = messages.map(({ role }, index) => `${SPEAKERS[role]}${texts[index]}`);
   return messages.at(-1)?.role === 'assistant' ? lines.join('\n\n') : [...lines, 'Assistant:'].join('\n\n');
@@ -68,14 +69,14 @@ function textOf(message: NeutralMessage, where: string, losses: Losses): string 
     const at = `${where}.content[${index}]`;
     if ('cached' in part && part.cached !== undefined) losses.hint(`${at}.cache_control`);
     if (part.kind === 'text' || part.kind === 'refusal') return [part.text];
-    noteLeftOut(part, at, losses);
+    noteDropped(part, at, losses);
     return [];
   });
   return texts.join(message.role === 'assistant' ? '' : '\n');
 }
 
-/** Thoughts were for the model that had them; everything else was meant to be seen. */
-function noteLeftOut({ kind }: UserPart | AssistantPart, at: string, losses: Losses): void {
+/** Adds a dropped part to `losses`. Reasoning is only a hint, because only its own model uses it. */
+function noteDropped({ kind }: UserPart | AssistantPart, at: string, losses: Losses): void {
   if (kind === 'reasoning') losses.hint(at);
   else losses.essential(at);
 }

@@ -3,7 +3,7 @@ import type { Usage } from '../../domain/chat/chat.ts';
 import type { AnswerError, AnswerReader } from '../dialect.ts';
 import { count, type Fields, isObject, list, object, text } from '../json/fields.ts';
 
-/** Why an answer ended, in OpenAI's words. */
+/** OpenAI finish reasons, by Converse stop reasons. All others are `stop`. */
 const REASONS: Readonly<Record<string, string>> = {
   tool_use: 'tool_calls',
   max_tokens: 'length',
@@ -12,7 +12,7 @@ const REASONS: Readonly<Record<string, string>> = {
   content_filtered: 'content_filter',
 };
 
-/** Statuses that failures inside a stream would have had outside of one. */
+/** HTTP statuses of the exceptions inside a stream. */
 const STATUSES: Readonly<Record<string, string>> = {
   validationException: '400',
   accessDeniedException: '403',
@@ -26,31 +26,31 @@ const STATUSES: Readonly<Record<string, string>> = {
   serviceUnavailableException: '503',
 };
 
-/** The failure that an event carries, or that a body is. */
+/** Error of an event or a body. Null when there is none. */
 export function errorOf(value: unknown): AnswerError | null {
   const { exception, message, Message: capital, __type: type, output } = object(value);
-  const said = text(message) ?? text(capital);
+  const errorMessage = text(message) ?? text(capital);
   if (typeof exception === 'string') {
     const name = exception.charAt(0).toLowerCase() + exception.slice(1);
-    return { message: said || exception, type: exception, param: null, code: STATUSES[name] ?? '500' };
+    return { message: errorMessage || exception, type: exception, param: null, code: STATUSES[name] ?? '500' };
   }
-  return said === null || output !== undefined
+  return errorMessage === null || output !== undefined
     ? null
-    : { message: said, type: text(type)?.replace(/^.*#/, '') ?? null, param: null, code: null };
+    : { message: errorMessage, type: text(type)?.replace(/^.*#/, '') ?? null, param: null, code: null };
 }
 
 export const isAnswer = (value: unknown): boolean => isObject(object(object(value)['output'])['message']);
 
-/** Token counts. Those of a cache are counted apart from the rest of the input. */
+/** Usage. Converse reports cached tokens separately from `inputTokens`. */
 function usageSteps(value: unknown): readonly AnswerStep[] {
   const usage = object(value);
-  const fresh = count(usage['inputTokens']);
+  const uncachedTokens = count(usage['inputTokens']);
   const outputTokens = count(usage['outputTokens']);
-  if (fresh === null && outputTokens === null) return [];
+  if (uncachedTokens === null && outputTokens === null) return [];
   const cacheReadTokens = count(usage['cacheReadInputTokens']) ?? 0;
   const cacheWriteTokens = count(usage['cacheWriteInputTokens']) ?? 0;
   const counted: Usage = {
-    inputTokens: (fresh ?? 0) + cacheReadTokens + cacheWriteTokens,
+    inputTokens: (uncachedTokens ?? 0) + cacheReadTokens + cacheWriteTokens,
     outputTokens: outputTokens ?? 0,
     cacheReadTokens,
     cacheWriteTokens,
@@ -59,18 +59,18 @@ function usageSteps(value: unknown): readonly AnswerStep[] {
   return [{ kind: 'usage', usage: counted }];
 }
 
-const finishOf = (reason: string, called: boolean): AnswerStep => {
+const finishOf = (reason: string, hasCalls: boolean): AnswerStep => {
   const ended = REASONS[reason] ?? 'stop';
-  return { kind: 'finish', reason: called && ended === 'stop' ? 'tool_calls' : ended };
+  return { kind: 'finish', reason: hasCalls && ended === 'stop' ? 'tool_calls' : ended };
 };
 
 const BEGIN: AnswerStep = { kind: 'begin', id: null, model: null };
 
-/** The steps of a whole answer. */
+/** Steps of a complete answer. */
 export function stepsOf(answer: unknown): readonly AnswerStep[] {
   const { output, stopReason, usage } = object(answer);
   let calls = 0;
-  const said = list(object(object(output)['message'])['content']).flatMap((item): readonly AnswerStep[] => {
+  const content = list(object(object(output)['message'])['content']).flatMap((item): readonly AnswerStep[] => {
     const block = object(item);
     if (isObject(block['toolUse'])) {
       const { toolUseId, name, input } = block['toolUse'];
@@ -83,31 +83,31 @@ export function stepsOf(answer: unknown): readonly AnswerStep[] {
     const { reasoningText, redactedContent } = object(block['reasoningContent']);
     const cited = list(object(block['citationsContent'])['content']).map((one) => text(object(one)['text']) ?? '');
     return [
-      ...saidOf('text', block['text'] ?? cited.join('')),
-      ...saidOf('reasoning', object(reasoningText)['text']),
-      ...proofOf('reasoningProof', object(reasoningText)['signature']),
-      ...proofOf('redactedReasoning', redactedContent),
+      ...textSteps('text', block['text'] ?? cited.join('')),
+      ...textSteps('reasoning', object(reasoningText)['text']),
+      ...proofSteps('reasoningProof', object(reasoningText)['signature']),
+      ...proofSteps('redactedReasoning', redactedContent),
     ];
   });
-  return [BEGIN, ...said, finishOf(text(stopReason) ?? '', calls > 0), ...usageSteps(usage)];
+  return [BEGIN, ...content, finishOf(text(stopReason) ?? '', calls > 0), ...usageSteps(usage)];
 }
 
-const saidOf = (kind: 'text' | 'reasoning', value: unknown): readonly AnswerStep[] =>
+const textSteps = (kind: 'text' | 'reasoning', value: unknown): readonly AnswerStep[] =>
   typeof value === 'string' && value !== '' ? [{ kind, text: value }] : [];
 
-const proofOf = (kind: 'reasoningProof' | 'redactedReasoning', value: unknown): readonly AnswerStep[] =>
+const proofSteps = (kind: 'reasoningProof' | 'redactedReasoning', value: unknown): readonly AnswerStep[] =>
   typeof value === 'string' && value !== '' ? [{ kind, proof: value }] : [];
 
-/** Reads a streamed answer: named events, each a step of one block. */
+/** Reads a streamed answer. The event name is its type. */
 export function createConverseReader(): AnswerReader {
-  /** Positions of blocks that are tool calls, in the order of the calls. */
+  /** Indexes of the content blocks that are tool calls, in call order. */
   const calls: number[] = [];
-  /** A proof may come in pieces, like everything else. */
+  /** Signature so far. It may arrive in several events. */
   let proof = '';
 
   function readDelta(event: Fields): readonly AnswerStep[] {
     const delta = object(event['delta']);
-    const { text: thought, signature, redactedContent } = object(delta['reasoningContent']);
+    const { text: reasoning, signature, redactedContent } = object(delta['reasoningContent']);
     if (typeof signature === 'string') proof += signature;
     if (isObject(delta['toolUse'])) {
       const index = calls.indexOf(count(event['contentBlockIndex']) ?? -1);
@@ -115,9 +115,9 @@ export function createConverseReader(): AnswerReader {
       return index === -1 ? [] : [{ kind: 'toolCall', index, id: null, name: null, arguments: piece }];
     }
     return [
-      ...saidOf('text', delta['text']),
-      ...saidOf('reasoning', thought),
-      ...proofOf('redactedReasoning', redactedContent),
+      ...textSteps('text', delta['text']),
+      ...textSteps('reasoning', reasoning),
+      ...proofSteps('redactedReasoning', redactedContent),
     ];
   }
 
@@ -136,7 +136,7 @@ export function createConverseReader(): AnswerReader {
         case 'contentBlockDelta':
           return readDelta(event);
         case 'contentBlockStop': {
-          const whole = proofOf('reasoningProof', proof);
+          const whole = proofSteps('reasoningProof', proof);
           proof = '';
           return whole;
         }

@@ -3,7 +3,7 @@ import { upstreamOnly } from '../upstream-only.ts';
 import { createConverseReader, errorOf, isAnswer, stepsOf } from './answer.ts';
 import { writeConverse } from './write-request.ts';
 
-/** Bedrock's Converse, for callers of every dialect. */
+/** Dialect of Bedrock's Converse API, for callers of other dialects. */
 export const CONVERSE_OUT: OutboundDialect = {
   writeRequest: writeConverse,
   reader: createConverseReader,

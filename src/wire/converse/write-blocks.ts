@@ -11,7 +11,7 @@ import type {
 import { type Fields, withoutNulls } from '../json/fields.ts';
 import { argumentsOf } from '../json/arguments.ts';
 
-/** Formats of documents by their media types. */
+/** Document formats, by media type. */
 const DOCUMENTS: Readonly<Record<string, string>> = {
   'application/pdf': 'pdf',
   'text/csv': 'csv',
@@ -25,36 +25,38 @@ const DOCUMENTS: Readonly<Record<string, string>> = {
 };
 const IMAGE = /^image\/(png|jpeg|gif|webp)$/;
 
-/** Writes the blocks of messages. */
+/** Writes the content blocks of the messages of one request. */
 export interface BlockWriter {
   blocksOf(message: Exclude<NeutralMessage, { role: 'system' }>, where: string): readonly Fields[];
 }
 
+/** Creates the writer of one request. It adds unsupported parts to `losses`. */
 export function createBlockWriter(losses: Losses): BlockWriter {
-  /** Names of documents so far: no two may be alike. */
+  /** Document names of this request. Converse requires unique names. */
   const names = new Set<string>();
 
-  function writeShown(part: UserPart, where: string): readonly Fields[] {
+  function writeUserPart(part: UserPart, where: string): readonly Fields[] {
     const block = part.kind === 'text' ? textBlock(part.text) : sourceBlock(part, part.source, where);
     return part.kind === 'audio' ? block : [...block, ...cachePoint(part.cached)];
   }
 
   function sourceBlock(part: Exclude<UserPart, { kind: 'text' }>, source: Source, where: string): readonly Fields[] {
-    const held = heldAt(source);
-    if (held !== null && part.kind === 'image') {
+    const location = locationOf(source);
+    if (location !== null && part.kind === 'image') {
       const format = IMAGE.exec(mediaTypeOf(source))?.[1];
       if (part.detail !== null && part.detail !== 'auto') losses.hint(`${where}.detail`);
-      if (format !== undefined) return [{ image: { format, source: held } }];
+      if (format !== undefined) return [{ image: { format, source: location } }];
     }
-    if (held !== null && part.kind === 'file') {
+    if (location !== null && part.kind === 'file') {
       const format = DOCUMENTS[mediaTypeOf(source)];
-      if (format !== undefined) return [{ document: { format, name: documentName(part.name, names), source: held } }];
+      if (format !== undefined)
+        return [{ document: { format, name: documentName(part.name, names), source: location } }];
     }
     losses.essential(where);
     return [];
   }
 
-  function writeSaid(part: AssistantPart, where: string): readonly Fields[] {
+  function writeAssistantPart(part: AssistantPart, where: string): readonly Fields[] {
     switch (part.kind) {
       case 'text':
         return [...textBlock(part.text), ...cachePoint(part.cached)];
@@ -63,12 +65,12 @@ export function createBlockWriter(losses: Losses): BlockWriter {
       case 'toolCall':
         return [{ toolUse: { toolUseId: part.id, name: part.name, input: argumentsOf(part.arguments) } }];
       case 'reasoning':
-        return writeThought(part, where);
+        return writeReasoning(part, where);
     }
   }
 
-  function writeThought({ text, proof, redacted }: ReasoningPart, where: string): readonly Fields[] {
-    // Thoughts without proof are refused.
+  function writeReasoning({ text, proof, redacted }: ReasoningPart, where: string): readonly Fields[] {
+    // Converse rejects reasoning without a signature.
     if (proof === null) {
       losses.hint(`${where}.reasoning`);
       return [];
@@ -79,18 +81,18 @@ export function createBlockWriter(losses: Losses): BlockWriter {
   }
 
   function writeResult({ callId, content, failed, cached }: ToolResult, where: string): readonly Fields[] {
-    const shown = content.flatMap((part, index) => writeShown(part, `${where}.content[${index}]`));
+    const blocks = content.flatMap((part, index) => writeUserPart(part, `${where}.content[${index}]`));
     const status = failed ? 'error' : null;
-    return [{ toolResult: withoutNulls({ toolUseId: callId, content: shown, status }) }, ...cachePoint(cached)];
+    return [{ toolResult: withoutNulls({ toolUseId: callId, content: blocks, status }) }, ...cachePoint(cached)];
   }
 
   return {
     blocksOf(message, where) {
       switch (message.role) {
         case 'user':
-          return message.content.flatMap((part, index) => writeShown(part, `${where}.content[${index}]`));
+          return message.content.flatMap((part, index) => writeUserPart(part, `${where}.content[${index}]`));
         case 'assistant':
-          return message.content.flatMap((part) => writeSaid(part, where));
+          return message.content.flatMap((part) => writeAssistantPart(part, where));
         case 'tool':
           return message.results.flatMap((result) => writeResult(result, where));
       }
@@ -98,22 +100,22 @@ export function createBlockWriter(losses: Losses): BlockWriter {
   };
 }
 
-/** A mark after what is to be cached. */
+/** Cache point. It follows the content to be cached. None without a mark. */
 export const cachePoint = (mark: CacheMark | undefined): readonly Fields[] =>
   mark === undefined ? [] : [{ cachePoint: withoutNulls({ type: 'default', ttl: mark.ttl }) }];
 
-/** A text of nothing but blanks is refused. */
+/** Text block. None for blank text, which Converse rejects. */
 const textBlock = (text: string): readonly Fields[] => (text.trim() === '' ? [] : [{ text }]);
 
 const mediaTypeOf = (source: Source): string => (source.form === 'id' ? '' : (source.mediaType ?? '')).toLowerCase();
 
-/** Bytes at hand or in a bucket; Bedrock fetches nothing from elsewhere. */
-function heldAt(source: Source): Fields | null {
+/** Inline bytes or an S3 location. Null for other addresses, which Bedrock does not fetch. */
+function locationOf(source: Source): Fields | null {
   if (source.form === 'data') return { bytes: source.base64 };
   return source.form === 'url' && source.url.startsWith('s3://') ? { s3Location: { uri: source.url } } : null;
 }
 
-/** A name of the letters that are allowed in one, unlike those before it. */
+/** Unique document name with the allowed characters only. Adds it to `taken`. */
 function documentName(wanted: string | null, taken: Set<string>): string {
   const plain = (wanted ?? 'document')
     .replace(/\.[A-Za-z0-9]+$/, '')

@@ -13,14 +13,14 @@ import { JSON_ONLY } from '../messages/write-output.ts';
 import { noteSingleToolCalls } from '../single-calls.ts';
 import { cachePoint, createBlockWriter } from './write-blocks.ts';
 
-/** Fewest tokens of thought that Claude takes. */
-const LEAST_THOUGHT = 1024;
+/** Smallest thinking budget that Claude accepts, in tokens. */
+const MIN_THINKING_BUDGET = 1024;
 
-/** A chat as a request of Converse. Its model and whether it streams stand in the path, not here. */
+/** Writes a neutral chat as a Converse request. The path has model and streaming. Fills `losses`. */
 export function writeConverse(chat: NeutralChat, losses: Losses): RequestBody {
-  noteUnsaid(chat, losses);
-  const said = chat.messages.flatMap((message) => (message.role === 'system' ? message.content : []));
-  const system = said.flatMap(({ text, cached }): readonly Fields[] => [{ text }, ...cachePoint(cached)]);
+  noteUnsupported(chat, losses);
+  const systemParts = chat.messages.flatMap((message) => (message.role === 'system' ? message.content : []));
+  const system = systemParts.flatMap(({ text, cached }): readonly Fields[] => [{ text }, ...cachePoint(cached)]);
   if (chat.outputForm?.form === 'json') system.push({ text: JSON_ONLY });
   const config = withoutNulls({
     maxTokens: chat.maxOutputTokens,
@@ -28,19 +28,22 @@ export function writeConverse(chat: NeutralChat, losses: Losses): RequestBody {
     topP: chat.topP,
     stopSequences: chat.stop.length === 0 ? null : chat.stop,
   });
-  const further = writeFurther(chat, losses);
+  const modelFields = writeModelFields(chat, losses);
   return withoutNulls({
     system: system.length === 0 ? null : system,
     messages: writeMessages(chat.messages, losses),
     inferenceConfig: Object.keys(config).length === 0 ? null : config,
     toolConfig: writeTools(chat, losses),
-    additionalModelRequestFields: Object.keys(further).length === 0 ? null : further,
+    additionalModelRequestFields: Object.keys(modelFields).length === 0 ? null : modelFields,
     outputConfig: chat.outputForm === null ? null : writeOutputForm(chat.outputForm, losses),
   });
 }
 
-/** What Converse has no words for, whatever the model. A seed is a wish that nobody promises to fulfil; a penalty of zero is none. */
-function noteUnsaid(chat: NeutralChat, losses: Losses): void {
+/**
+ * Adds the settings to `losses` that Converse does not support for any model. A seed is only a hint, because no vendor
+ * guarantees it. A penalty of 0 is no setting.
+ */
+function noteUnsupported(chat: NeutralChat, losses: Losses): void {
   if (chat.seed !== null) losses.hint('seed');
   if ((chat.frequencyPenalty ?? 0) !== 0) losses.essential('frequency_penalty');
   if ((chat.presencePenalty ?? 0) !== 0) losses.essential('presence_penalty');
@@ -48,19 +51,19 @@ function noteUnsaid(chat: NeutralChat, losses: Losses): void {
   if (chat.endUser !== null) losses.hint('user');
 }
 
-/** The turns; those of one role that follow each other are one. */
+/** Turns of the conversation. Consecutive messages of one role become one turn. */
 function writeMessages(messages: readonly NeutralMessage[], losses: Losses): readonly Fields[] {
   const writer = createBlockWriter(losses);
   const turns: { role: string; content: Fields[] }[] = [];
-  let spoken = false;
+  let hasTurns = false;
   messages.forEach((message, index) => {
     const where = `messages[${index}]`;
     if (message.role === 'system') {
-      // What the system says later is said at the beginning here.
-      if (spoken) losses.hint(`${where}.role`);
+      // Converse has system text only at the begin. Later system messages move there.
+      if (hasTurns) losses.hint(`${where}.role`);
       return;
     }
-    spoken = true;
+    hasTurns = true;
     const role = message.role === 'assistant' ? 'assistant' : 'user';
     const content = writer.blocksOf(message, where);
     const last = turns.at(-1);
@@ -73,7 +76,7 @@ function writeMessages(messages: readonly NeutralMessage[], losses: Losses): rea
 function writeTools({ tools, toolChoice, messages }: NeutralChat, losses: Losses): Fields | null {
   if (tools.length === 0) return null;
   if (toolChoice?.mode === 'none') {
-    // Who may call nothing needs no tools, unless the talk so far shows some.
+    // Without tool calls no tools are needed, unless the conversation contains tool results.
     if (messages.every(({ role }) => role !== 'tool')) return null;
     losses.essential('tool_choice');
   }
@@ -84,7 +87,7 @@ function writeTools({ tools, toolChoice, messages }: NeutralChat, losses: Losses
 }
 
 const writeTool = ({ name, description, parameters, strict }: NeutralTool): Fields => ({
-  // An empty description is refused.
+  // Converse rejects an empty description.
   toolSpec: withoutNulls({ name, description: description || null, inputSchema: { json: parameters }, strict }),
 });
 
@@ -93,8 +96,8 @@ function writeToolChoice(choice: ToolChoice): Fields {
   return choice.mode === 'required' ? { any: {} } : { auto: {} };
 }
 
-/** What only models of one maker know, in that maker's words. */
-function writeFurther({ model, topK, reasoning, maxOutputTokens }: NeutralChat, losses: Losses): Fields {
+/** Settings that only some models support, in the format of their maker. Adds unsupported ones to `losses`. */
+function writeModelFields({ model, topK, reasoning, maxOutputTokens }: NeutralChat, losses: Losses): Fields {
   const isClaude = /anthropic|claude/i.test(model);
   const isNova = /amazon\.nova/i.test(model);
   const budget = reasoning === null ? null : thoughtBudgetOf(reasoning);
@@ -105,20 +108,20 @@ function writeFurther({ model, topK, reasoning, maxOutputTokens }: NeutralChat, 
     inferenceConfig: isNova && topK !== null ? { topK } : null,
     thinking:
       isClaude && budget !== null && budget > 0
-        ? { type: 'enabled', budget_tokens: fitting(budget, maxOutputTokens) }
+        ? { type: 'enabled', budget_tokens: thinkingBudget(budget, maxOutputTokens) }
         : null,
   });
 }
 
-/** Thought must leave room for an answer. */
-function fitting(budget: number, most: number | null): number {
-  return Math.max(LEAST_THOUGHT, most === null ? budget : Math.min(budget, most - 1));
+/** Thinking budget in tokens. It must be smaller than the output limit. */
+function thinkingBudget(budget: number, outputLimit: number | null): number {
+  return Math.max(MIN_THINKING_BUDGET, outputLimit === null ? budget : Math.min(budget, outputLimit - 1));
 }
 
 function writeOutputForm(output: OutputForm, losses: Losses): Fields | null {
   if (output.form === 'text') return null;
   if (output.form === 'json') {
-    // Asked for in words: nothing makes the model keep to it, as OpenAI's mode would.
+    // Requested by a system text, which does not bind the model as OpenAI's JSON mode does.
     losses.hint('response_format');
     return null;
   }

@@ -3,7 +3,7 @@ import type { Usage } from '../../domain/chat/chat.ts';
 import type { AnswerError, AnswerReader } from '../dialect.ts';
 import { count, type Fields, isObject, list, object, text } from '../json/fields.ts';
 
-/** Why generation ended, in OpenAI's words; every other reason is that the model had said what it wanted. */
+/** OpenAI finish reasons, by Google's. All others are `stop`. */
 const REASONS: Readonly<Record<string, string>> = {
   MAX_TOKENS: 'length',
   SAFETY: 'content_filter',
@@ -18,7 +18,7 @@ const REASONS: Readonly<Record<string, string>> = {
   MODEL_ARMOR: 'content_filter',
 };
 
-/** The failure an answer carries, alone or, in streams that are one array, as its element. */
+/** Error of an answer. In a stream that is one JSON array, the error is its first element. Null when there is none. */
 export function errorOf(value: unknown): AnswerError | null {
   const { error } = object(Array.isArray(value) ? value[0] : value);
   if (!isObject(error)) return null;
@@ -31,28 +31,28 @@ export function errorOf(value: unknown): AnswerError | null {
   };
 }
 
-/** Whether a parsed body can be an answer, or a chunk of one. */
+/** Whether parsed JSON can be an answer or a chunk of one. */
 export const isAnswer = (value: unknown): value is Fields =>
   isObject(value) &&
   (Array.isArray(value['candidates']) || isObject(value['promptFeedback']) || isObject(value['usageMetadata']));
 
-/** Token counts; the prompt's include what was cached, and what the model thought is counted apart from what it said. */
+/** Usage. The prompt count includes cached tokens. Thinking tokens are not part of the candidates count. */
 function usageOf(value: unknown): Usage | null {
   const usage = object(value);
   const prompt = count(usage['promptTokenCount']);
-  const said = count(usage['candidatesTokenCount']) ?? count(usage['responseTokenCount']);
-  if (prompt === null && said === null && count(usage['totalTokenCount']) === null) return null;
+  const candidates = count(usage['candidatesTokenCount']) ?? count(usage['responseTokenCount']);
+  if (prompt === null && candidates === null && count(usage['totalTokenCount']) === null) return null;
   const reasoningTokens = count(usage['thoughtsTokenCount']) ?? 0;
   return {
     inputTokens: (prompt ?? 0) + (count(usage['toolUsePromptTokenCount']) ?? 0),
-    outputTokens: (said ?? 0) + reasoningTokens,
+    outputTokens: (candidates ?? 0) + reasoningTokens,
     cacheReadTokens: count(usage['cachedContentTokenCount']) ?? 0,
     cacheWriteTokens: 0,
     reasoningTokens,
   };
 }
 
-/** Reads a streamed answer: every event is a chunk of it. */
+/** Reads a streamed answer. Each event is a chunk. Also reads a complete answer as one chunk. */
 export function createContentReader(): AnswerReader {
   let begun = false;
   let calls = 0;
@@ -76,8 +76,8 @@ export function createContentReader(): AnswerReader {
       ];
     }
     const words = text(part['text']) ?? '';
-    const said: AnswerStep = { kind: part['thought'] === true ? 'reasoning' : 'text', text: words };
-    return [...(words === '' ? [] : [said]), ...(proof === null ? [] : [{ kind: 'reasoningProof' as const, proof }])];
+    const step: AnswerStep = { kind: part['thought'] === true ? 'reasoning' : 'text', text: words };
+    return [...(words === '' ? [] : [step]), ...(proof === null ? [] : [{ kind: 'reasoningProof' as const, proof }])];
   }
 
   return {
@@ -95,7 +95,7 @@ export function createContentReader(): AnswerReader {
       if (!finished && (reason !== null || blocked !== null)) {
         finished = true;
         const ended = reason === null ? 'content_filter' : (REASONS[reason] ?? 'stop');
-        // A model that calls a function says that it stopped.
+        // Google reports STOP also for function calls.
         steps.push({ kind: 'finish', reason: calls > 0 && ended === 'stop' ? 'tool_calls' : ended });
       }
       const usage = usageOf(chunk['usageMetadata']);

@@ -1,14 +1,14 @@
 import type { ByteStream } from '../../domain/bytes.ts';
 import { createEventBuffer, dataOf, endOfEvent } from '../sse/events.ts';
 
-/** A stream as one JSON array. */
+/** A stream that is one JSON array. */
 interface ArrayStream {
   readonly stream: ByteStream;
-  /** Closes an array that breaks off, with this JSON as its last element. */
+  /** Text that closes an incomplete array, with this JSON as last element. */
   close(last: string): string;
 }
 
-/** A stream of events as one array, element by element: the form Google's clients get who do not ask for events. */
+/** Converts server-sent events to one JSON array, for Google clients that do not request `alt=sse`. */
 export function arrayOfEvents(source: ByteStream): ArrayStream {
   const events = createEventBuffer();
   let separator = '[';

@@ -3,8 +3,8 @@ import { type Fields, isObject } from '../json/fields.ts';
 const SNAKE = /_([a-z])/g;
 
 /**
- * An object of Google's wire with its members named in camel case: both ways to write a name mean the same there. Goes one
- * level deep, because schemas and arguments inside hold names that are the caller's own.
+ * Object with member names in camel case. Google accepts camel case and snake case. Converts one level only, because
+ * nested schemas and arguments contain names of the caller. Empty when the value is not an object.
  */
 export function camelCased(value: unknown): Fields {
   if (!isObject(value)) return {};

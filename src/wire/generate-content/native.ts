@@ -9,21 +9,21 @@ import { readGenerate } from './read-request.ts';
 import { createContentWriter, wholeContent } from './write-answer.ts';
 import { writeGenerate } from './write-request.ts';
 
-/** Callers who speak Google's generateContent. */
+/** Dialect of callers that send Google's generateContent. */
 export const GENERATE_CONTENT_IN: InboundDialect = {
   readRequest: readGenerate,
   writer: createContentWriter,
   whole: wholeContent,
 };
 
-/** Upstreams that speak it, for callers who do not. */
+/** Dialect of generateContent upstreams, for callers of other dialects. */
 export const GENERATE_CONTENT_OUT: OutboundDialect = {
   writeRequest: writeGenerate,
   reader: createContentReader,
   stepsOf: (answer) => createContentReader().read(answer, null),
 };
 
-/** Answers forwarded as they are, but for the model's name. */
+/** Native dialect: answers are forwarded unchanged, except for the model name. */
 export const GENERATE_CONTENT: NativeDialect = {
   errorOf,
   whole(bytes, { model, textLimit }) {

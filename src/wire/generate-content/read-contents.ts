@@ -10,13 +10,16 @@ import { type Fields, list, text } from '../json/fields.ts';
 import { malformed } from '../malformed.ts';
 import { camelCased } from './names.ts';
 
-/** Calls of this conversation that no result has answered yet: Google's callers need not name calls, only functions. */
+/** A tool call without a result yet. Google's results may name the function instead of the call. */
 interface OpenCall {
   readonly id: string;
   readonly name: string;
 }
 
-/** The turns of a conversation. Function calls without an id get one, and results the id of the call they answer. */
+/**
+ * Reads the turns of a conversation. Function calls without an id get one, and results get the id of their call. Adds
+ * unsupported parts to `losses`. Throws InvalidInput.
+ */
 export function readContents(contents: unknown, losses: Losses): readonly NeutralMessage[] {
   const open: OpenCall[] = [];
   let calls = 0;
@@ -54,14 +57,14 @@ export function readContents(contents: unknown, losses: Losses): readonly Neutra
     const [answered] = at === -1 ? [] : open.splice(at, 1);
     const response = camelCased(result['response']);
     const failed = response['error'] !== undefined;
-    const said = wordsOf(result['response']);
+    const responseText = textOfResponse(result['response']);
     const attached = list(result['parts']).map((one, index) =>
       readPart(camelCased(one), `${where}.parts[${index}]`, losses),
     );
     return {
       callId: id ?? answered?.id ?? name,
       content: [
-        ...(said === '' ? [] : [{ kind: 'text' as const, text: said }]),
+        ...(responseText === '' ? [] : [{ kind: 'text' as const, text: responseText }]),
         ...attached.filter((one) => one !== null),
       ],
       failed,
@@ -94,8 +97,8 @@ export function readContents(contents: unknown, losses: Losses): readonly Neutra
   });
 }
 
-/** What a function answered, as text: alone where it is nothing else, else as the JSON it is. */
-function wordsOf(response: unknown): string {
+/** Function response as text: the string of a single `output`, `result` or `error` member, else the JSON text. */
+function textOfResponse(response: unknown): string {
   const fields = camelCased(response);
   const [only, ...others] = Object.entries(fields);
   if (

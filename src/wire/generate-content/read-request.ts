@@ -16,7 +16,7 @@ import { readContents } from './read-contents.ts';
 import { jsonSchemaOf } from './schema.ts';
 
 const READ = new Set(['model', 'stream', 'contents', 'systemInstruction', 'tools', 'toolConfig', 'generationConfig']);
-/** What says how the answer is filtered, counted or labelled, not what it is. */
+/** Members that can be dropped: filters, labels and service tier do not change the request for the model. */
 const HINTS = new Set(['safetySettings', 'labels', 'metadata', 'serviceTier']);
 
 const READ_CONFIG = new Set([
@@ -33,18 +33,19 @@ const READ_CONFIG = new Set([
   'responseJsonSchema',
   'thinkingConfig',
 ]);
-const ASKS_NOTHING: Readonly<Record<string, (value: unknown) => boolean>> = {
+/** Tests whether a member requests the default behaviour. */
+const REQUESTS_DEFAULT: Readonly<Record<string, (value: unknown) => boolean>> = {
   candidateCount: (value) => value === 1,
   responseLogprobs: (value) => value === false,
   responseModalities: (value) => Array.isArray(value) && value.every((one) => String(one).toUpperCase() === 'TEXT'),
 };
 
-/** A request to generate content in neutral words. */
+/** Reads a generateContent request into the neutral form. Throws InvalidInput. */
 export function readGenerate(sent: RequestBody, losses: Losses): NeutralChat {
   // Before names are changed: the gateway's own members are written in snake case only.
   const body = camelCased(Object.fromEntries(Object.entries(sent).filter(([member]) => !isGatewayField(member))));
   const config = camelCased(body['generationConfig']);
-  noteUnread(body, config, losses);
+  noteUnsupportedMembers(body, config, losses);
   return {
     model: String(body['model']),
     stream: body['stream'] === true,
@@ -66,7 +67,7 @@ export function readGenerate(sent: RequestBody, losses: Losses): NeutralChat {
   };
 }
 
-function noteUnread(body: Fields, config: Fields, losses: Losses): void {
+function noteUnsupportedMembers(body: Fields, config: Fields, losses: Losses): void {
   const isThere = ([, value]: readonly [string, unknown]): boolean => value !== null && value !== undefined;
   for (const [member] of Object.entries(body).filter(isThere)) {
     if (READ.has(member)) continue;
@@ -74,7 +75,7 @@ function noteUnread(body: Fields, config: Fields, losses: Losses): void {
     else losses.essential(member);
   }
   for (const [member, value] of Object.entries(config).filter(isThere))
-    if (!READ_CONFIG.has(member) && ASKS_NOTHING[member]?.(value) !== true)
+    if (!READ_CONFIG.has(member) && REQUESTS_DEFAULT[member]?.(value) !== true)
       losses.essential(`generationConfig.${member}`);
 }
 
@@ -148,7 +149,7 @@ function readReasoning(value: unknown): Reasoning | null {
   const budget = number(config['thinkingBudget']);
   const effort = text(config['thinkingLevel'])?.toLowerCase() ?? null;
   const shown = typeof config['includeThoughts'] === 'boolean' ? config['includeThoughts'] : null;
-  // Below zero the model decides for itself.
+  // A negative budget means that the model decides.
   const budgetTokens = budget !== null && budget >= 0 ? budget : null;
   return effort === null && budgetTokens === null && shown === null ? null : { effort, budgetTokens, shown };
 }

@@ -1,15 +1,17 @@
 import { type Fields, isObject } from '../json/fields.ts';
 
-/** Members of Google's schema object that hold one schema, a list of them, or named ones. */
+/** Members of Google's schema object that contain one schema. */
 const ONE = new Set(['items']);
+/** Members that contain a list of schemas. */
 const MANY = new Set(['anyOf']);
+/** Members that contain schemas by name. */
 const NAMED = new Set(['properties']);
-/** What says nothing in JSON Schema. */
+/** Members that JSON Schema does not have. */
 const GOOGLES_OWN = new Set(['propertyOrdering', 'property_ordering', 'nullable']);
 
 /**
- * Google's schema object as JSON Schema: types in lower case, `nullable` as a type of its own, numbers that Google writes as
- * text as numbers.
+ * Converts Google's schema object to JSON Schema. Types become lower case, `nullable` becomes the type `null`, and
+ * limits that are text become numbers.
  */
 export function jsonSchemaOf(schema: Fields): Fields {
   const read: Record<string, unknown> = {};

@@ -11,7 +11,7 @@ const REASONS: Readonly<Record<string, string>> = {
   content_filter: 'SAFETY',
 };
 
-interface HeldCall {
+interface PendingCall {
   readonly index: number;
   readonly id: string;
   readonly name: string;
@@ -20,20 +20,20 @@ interface HeldCall {
 }
 
 /**
- * The steps of an answer as Google's parts. A function call is one part there, so its pieces are held until it is whole;
- * everything else goes on at once.
+ * Converts the steps of an answer to Google's parts. A function call is one part, so its pieces are buffered until it
+ * is complete. All other steps become parts at once.
  */
 class Parts {
   id: string;
   finishReason = 'STOP';
   usage: Usage | null = null;
-  #call: HeldCall | null = null;
+  #call: PendingCall | null = null;
 
   constructor(fallbackId: string) {
     this.id = fallbackId;
   }
 
-  /** The parts that a step completes. */
+  /** Parts that a step completes. */
   add(step: AnswerStep): readonly Fields[] {
     switch (step.kind) {
       case 'begin':
@@ -64,7 +64,7 @@ class Parts {
     }
   }
 
-  /** The call that is held, as it is. */
+  /** The pending call as a part, with the arguments so far. None when no call is pending. */
   release(): readonly Fields[] {
     if (this.#call === null) return [];
     const { id, name, arguments: text, proof } = this.#call;
@@ -93,39 +93,39 @@ const usageObject = (usage: Usage): Fields => ({
   ...(usage.reasoningTokens === 0 ? {} : { thoughtsTokenCount: usage.reasoningTokens }),
 });
 
-/** Writes an answer as chunks of generated content; the last one says why it ended and what it used. */
-export function createContentWriter(about: AnswerContext): AnswerWriter {
-  const parts = new Parts(about.fallbackId);
+/** Writes an answer as generateContent chunks. The last one contains finish reason and usage. */
+export function createContentWriter(context: AnswerContext): AnswerWriter {
+  const parts = new Parts(context.fallbackId);
   const event = (candidate: Fields, rest: Fields = {}): string =>
-    `data: ${JSON.stringify({ candidates: [{ ...candidate, index: 0 }], ...rest, modelVersion: about.model, responseId: parts.id })}\n\n`;
+    `data: ${JSON.stringify({ candidates: [{ ...candidate, index: 0 }], ...rest, modelVersion: context.model, responseId: parts.id })}\n\n`;
   return {
     write(step) {
-      const said = parts.add(step);
-      return said.length === 0 ? '' : event({ content: { parts: said, role: 'model' } });
+      const completed = parts.add(step);
+      return completed.length === 0 ? '' : event({ content: { parts: completed, role: 'model' } });
     },
     end() {
-      const said = parts.release();
-      const content = { parts: said.length === 0 ? [{ text: '' }] : said, role: 'model' };
+      const remaining = parts.release();
+      const content = { parts: remaining.length === 0 ? [{ text: '' }] : remaining, role: 'model' };
       const { usage, finishReason } = parts;
       return event({ content, finishReason }, usage === null ? {} : { usageMetadata: usageObject(usage) });
     },
   };
 }
 
-/** An answer whole, as generated content. */
-export function wholeContent(steps: readonly AnswerStep[], about: AnswerContext): unknown {
-  const gathered = new Parts(about.fallbackId);
+/** A complete answer as a generateContent answer. */
+export function wholeContent(steps: readonly AnswerStep[], context: AnswerContext): unknown {
+  const gathered = new Parts(context.fallbackId);
   const parts = [...steps.flatMap((step) => gathered.add(step)), ...gathered.release()];
   const { usage, finishReason, id } = gathered;
   return {
     candidates: [{ content: { parts: joinedTexts(parts), role: 'model' }, finishReason, index: 0 }],
     ...(usage === null ? {} : { usageMetadata: usageObject(usage) }),
-    modelVersion: about.model,
+    modelVersion: context.model,
     responseId: id,
   };
 }
 
-/** Pieces of text that follow each other are one part of a whole answer. */
+/** Joins consecutive text parts. Text and thoughts stay separate. */
 function joinedTexts(parts: readonly Fields[]): readonly Fields[] {
   const whole: Fields[] = [];
   for (const part of parts) {

@@ -17,7 +17,7 @@ import { type Fields, withoutNulls, isObject } from '../json/fields.ts';
 import { argumentsOf } from '../json/arguments.ts';
 import { noteSingleToolCalls } from '../single-calls.ts';
 
-/** A chat as a request to generate content. Its model and whether it streams stand in the path, not here. */
+/** Writes a neutral chat as a generateContent request. The path has model and streaming. Fills `losses`. */
 export function writeGenerate(chat: NeutralChat, losses: Losses): RequestBody {
   noteSingleToolCalls(chat, losses);
   if (chat.endUser !== null) losses.hint('user');
@@ -52,7 +52,7 @@ function writeOutputForm(output: OutputForm): Fields {
   return { responseMimeType: 'application/json', responseJsonSchema: output.schema };
 }
 
-/** Who asks for an effort wants to see the thoughts, unless they say otherwise. */
+/** Thinking settings. A caller that requests reasoning gets the thoughts, unless the request excludes them. */
 function writeReasoning(reasoning: Reasoning): Fields {
   const thinkingBudget = reasoning.effort === 'none' ? 0 : thoughtBudgetOf(reasoning);
   return withoutNulls({ thinkingBudget, includeThoughts: reasoning.shown ?? thinkingBudget !== 0 });
@@ -72,25 +72,25 @@ const toolWriter =
     return withoutNulls({ name, description, parametersJsonSchema: takesNothing ? null : parameters });
   };
 
-/** Caching is Google's own affair, or done beforehand. */
+/** Adds a cache mark to `losses`. Google caches prompts automatically, or by a separate request. */
 function noteMark(mark: CacheMark | undefined, where: string, losses: Losses): void {
   if (mark !== undefined) losses.hint(`${where}.cache_control`);
 }
 
-/** The turns; those of one role that follow each other are one. */
+/** Turns of the conversation. Consecutive messages of one role become one turn. */
 function writeContents(messages: readonly NeutralMessage[], losses: Losses): readonly Fields[] {
   const names = namesOfCalls(messages);
   const turns: { role: string; parts: Fields[] }[] = [];
-  let spoken = false;
+  let hasTurns = false;
   messages.forEach((message, index) => {
     const where = `messages[${index}]`;
     if (message.role === 'system') {
-      // What the system says later is said at the beginning here.
-      if (spoken) losses.hint(`${where}.role`);
+      // Google has system text only at the begin. Later system messages move there.
+      if (hasTurns) losses.hint(`${where}.role`);
       for (const { cached } of message.content) noteMark(cached, where, losses);
       return;
     }
-    spoken = true;
+    hasTurns = true;
     const role = message.role === 'assistant' ? 'model' : 'user';
     const parts = writeParts(message, names, where, losses);
     const last = turns.at(-1);
@@ -101,7 +101,7 @@ function writeContents(messages: readonly NeutralMessage[], losses: Losses): rea
   return turns;
 }
 
-/** Results name the function here, not the call. */
+/** Function names by call id. Google's results need the function name. */
 function namesOfCalls(messages: readonly NeutralMessage[]): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   for (const message of messages) {
@@ -153,12 +153,12 @@ function writeResult(
   losses: Losses,
 ): readonly Fields[] {
   noteMark(cached, where, losses);
-  const said = content.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('\n');
-  const shown = content.filter(({ kind }) => kind !== 'text');
-  const response = failed ? { error: said } : (objectIn(said) ?? { result: said });
+  const resultText = content.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('\n');
+  const others = content.filter(({ kind }) => kind !== 'text');
+  const response = failed ? { error: resultText } : (objectIn(resultText) ?? { result: resultText });
   return [
     { functionResponse: { id: callId, name: names.get(callId) ?? callId, response } },
-    ...shown.flatMap((part, index) => writePart(part, `${where}.content[${index}]`, losses)),
+    ...others.flatMap((part, index) => writePart(part, `${where}.content[${index}]`, losses)),
   ];
 }
 
@@ -184,7 +184,7 @@ function writePart(part: UserPart, where: string, losses: Losses): readonly Fiel
   return written === null ? [] : [written];
 }
 
-/** By what an address ends in. */
+/** Media types, by file extension of an address. */
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   png: 'image/png',
   jpg: 'image/jpeg',

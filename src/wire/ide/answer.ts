@@ -9,7 +9,7 @@ import { usageOf } from '../responses/usage.ts';
 
 type ToolCall = Extract<AnswerStep, { kind: 'toolCall' }>;
 
-/** Why a whole response is no answer, in its own words where it has some; null when it is one. */
+/** Error of a complete response: its own failure, or that it has no output items. Null when it is an answer. */
 export function ideFaultOf(response: unknown): { readonly message: string; readonly code: string | null } | null {
   const failure = stepsOfResponse(response).find((step) => step.kind === 'failure');
   if (failure !== undefined) return failure;
@@ -19,29 +19,29 @@ export function ideFaultOf(response: unknown): { readonly message: string; reado
   return { message: `The response has no output items${reason === null ? '' : `: ${reason}`}.`, code: null };
 }
 
-/** A whole response as the chat completion an IDE reads: all it says and calls in one choice. */
-export function ideCompletion(response: unknown, about: AnswerContext): Readonly<Record<string, unknown>> {
+/** A complete response as a chat completion for an IDE, with all text and tool calls in one choice. */
+export function ideCompletion(response: unknown, context: AnswerContext): Readonly<Record<string, unknown>> {
   const answer = object(response);
   const steps = stepsOfResponse(answer);
-  const told = (kind: 'text' | 'refusal' | 'reasoning'): string =>
+  const textOf = (kind: 'text' | 'refusal' | 'reasoning'): string =>
     steps.map((step) => (step.kind === kind ? step.text : '')).join('');
   const calls = callsOf(steps);
-  const said = `${told('text')}${told('refusal')}`;
-  const thought = told('reasoning');
+  const content = `${textOf('text')}${textOf('refusal')}`;
+  const reasoning = textOf('reasoning');
   const message = {
     role: 'assistant',
-    content: said === '' && calls.length > 0 ? null : said,
+    content: content === '' && calls.length > 0 ? null : content,
     tool_calls: calls.length === 0 ? null : calls,
     function_call: null,
     provider_specific_fields: null,
-    ...(thought === '' ? {} : { reasoning_content: thought }),
+    ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
   };
   const finish = steps.find((step) => step.kind === 'finish');
   return {
-    id: answer['id'] ?? about.fallbackId,
+    id: answer['id'] ?? context.fallbackId,
     object: 'chat.completion',
-    created: about.createdAt,
-    model: about.model,
+    created: context.createdAt,
+    model: context.model,
     system_fingerprint: null,
     choices: [{ index: 0, finish_reason: finish?.reason ?? 'stop', message }],
     usage: countsOf(object(answer['usage'])),
@@ -73,13 +73,13 @@ function countsOf(usage: Fields): object {
   };
 }
 
-/** Writes the steps of a response as the chunks an IDE reads: the role with the first of them, nothing that says nothing. */
-export function createIdeWriter(about: AnswerContext): AnswerWriter {
-  let id = about.fallbackId;
+/** Writes the steps of a response as chat-completion chunks for an IDE. Only the first chunk has the role. */
+export function createIdeWriter(context: AnswerContext): AnswerWriter {
+  let id = context.fallbackId;
   let begun = false;
   let usage: Usage | null = null;
   const event = (rest: object): string =>
-    `data: ${JSON.stringify({ id, object: 'chat.completion.chunk', created: about.createdAt, model: about.model, ...rest })}\n\n`;
+    `data: ${JSON.stringify({ id, object: 'chat.completion.chunk', created: context.createdAt, model: context.model, ...rest })}\n\n`;
   const chunk = (delta: object, reason: string | null = null): string => {
     const role = begun || reason !== null ? {} : { role: 'assistant' };
     begun = true;
@@ -112,7 +112,7 @@ export function createIdeWriter(about: AnswerContext): AnswerWriter {
       }
     },
     end() {
-      const counted = about.includeUsage && usage !== null ? event({ choices: [], usage: usageObject(usage) }) : '';
+      const counted = context.includeUsage && usage !== null ? event({ choices: [], usage: usageObject(usage) }) : '';
       return `${counted}data: [DONE]\n\n`;
     },
   };

@@ -1,12 +1,12 @@
 import type { RequestBody } from '../../domain/inference/askable.ts';
 import { isObject, object } from '../json/fields.ts';
 
-/** A request of an IDE: items of a response, or messages of a chat, sent to one address. */
+/** Request of an IDE. One path accepts Responses requests and chat-completions requests. */
 export type IdeRequest =
   | { readonly kind: 'response'; readonly body: RequestBody }
   | { readonly kind: 'chat'; readonly body: RequestBody };
 
-/** What an IDE asks, in the words of the dialect that is meant. */
+/** Detects the dialect of an IDE request by its `input`. Converts flat tools to the form of chat completions. */
 export function readIdeRequest(body: RequestBody): IdeRequest {
   if (body['input'] !== undefined && body['input'] !== null) {
     const kept = Object.entries(body).filter(([member]) => member !== 'messages' && member !== 'stream_options');
@@ -23,7 +23,7 @@ export function readIdeRequest(body: RequestBody): IdeRequest {
   };
 }
 
-/** A tool of the Responses API as chat completions have it; one that is already so stays. */
+/** Converts a tool of the Responses API to chat completions. A tool in the latter form stays. */
 function nested(value: unknown): unknown {
   const { type, ...declared } = object(value);
   if (typeof declared['name'] !== 'string') return value;
@@ -35,7 +35,7 @@ function nestedChoice(choice: Readonly<Record<string, unknown>>): unknown {
   return (type === 'function' || type === 'custom') && typeof name === 'string' ? { type, [type]: { name } } : choice;
 }
 
-/** A request with the settings that its model's name held. */
+/** Request body with the model and the reasoning effort that the IDE's model name contains. */
 export function withModel(
   { kind, body }: IdeRequest,
   { model, effort }: { readonly model: string; readonly effort: string | null },

@@ -2,7 +2,7 @@ import type { AnswerStep } from '../../domain/chat/answer-step.ts';
 import type { AnswerError, AnswerReader } from '../dialect.ts';
 import { count, type Fields, isObject, list, object, text } from '../json/fields.ts';
 
-/** The failure that a body or a line is. */
+/** Error of a body or of a line. Null when there is none. */
 export function errorOf(value: unknown): AnswerError | null {
   const { error } = object(value);
   return typeof error === 'string' ? { message: error, type: null, param: null, code: null } : null;
@@ -10,7 +10,7 @@ export function errorOf(value: unknown): AnswerError | null {
 
 export const isAnswer = (value: unknown): boolean => isObject(object(value)['message']);
 
-/** Counts stand beside the end of an answer. */
+/** Usage. Only the last line of an answer has it. */
 function usageSteps(line: Fields): readonly AnswerStep[] {
   const inputTokens = count(line['prompt_eval_count']);
   const outputTokens = count(line['eval_count']);
@@ -29,14 +29,14 @@ function usageSteps(line: Fields): readonly AnswerStep[] {
   ];
 }
 
-/** Reads an answer: one line of a stream is like a whole answer, with a piece of its message. */
+/** Reads an answer. Each line of a stream has the form of a complete answer, with a piece of the message. */
 export function createOllamaReader(): AnswerReader {
   let begun = false;
   let calls = 0;
 
   function callOf(item: unknown): AnswerStep {
-    const { id, function: called } = object(item);
-    const { name, arguments: given } = object(called);
+    const { id, function: calledFunction } = object(item);
+    const { name, arguments: input } = object(calledFunction);
     const index = calls;
     calls += 1;
     return {
@@ -44,7 +44,7 @@ export function createOllamaReader(): AnswerReader {
       index,
       id: text(id) ?? `call_${crypto.randomUUID()}`,
       name: text(name),
-      arguments: typeof given === 'string' ? given : JSON.stringify(given ?? {}),
+      arguments: typeof input === 'string' ? input : JSON.stringify(input ?? {}),
     };
   }
 

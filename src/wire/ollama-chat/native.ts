@@ -5,7 +5,7 @@ import { upstreamOnly } from '../upstream-only.ts';
 import { createOllamaReader, errorOf, isAnswer } from './answer.ts';
 import { writeOllama } from './write-request.ts';
 
-/** Ollama's chat, for callers of every dialect. */
+/** Dialect of Ollama's chat API, for callers of other dialects. */
 export const OLLAMA_OUT: OutboundDialect = {
   writeRequest: writeOllama,
   reader: createOllamaReader,
@@ -14,7 +14,7 @@ export const OLLAMA_OUT: OutboundDialect = {
 
 export const OLLAMA_NATIVE: NativeDialect = upstreamOnly({ outbound: OLLAMA_OUT, errorOf, isAnswer });
 
-/** Ollama's vectors, in OpenAI's frame. */
+/** Ollama's embedding answers, converted to OpenAI's format. */
 export const OLLAMA_EMBEDDINGS: NativeDialect = {
   ...OLLAMA_NATIVE,
   whole(bytes, { model, body }) {

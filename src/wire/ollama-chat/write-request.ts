@@ -13,7 +13,7 @@ import { type Fields, withoutNulls } from '../json/fields.ts';
 import { argumentsOf } from '../json/arguments.ts';
 import { noteSingleToolCalls } from '../single-calls.ts';
 
-/** A chat as a request of Ollama's own interface. */
+/** Writes a neutral chat as a request of Ollama's chat API. Adds unsupported parts to `losses`. */
 export function writeOllama(chat: NeutralChat, losses: Losses): RequestBody {
   noteSingleToolCalls(chat, losses);
   if (chat.endUser !== null) losses.hint('user');
@@ -32,7 +32,7 @@ export function writeOllama(chat: NeutralChat, losses: Losses): RequestBody {
   });
   return withoutNulls({
     model: chat.model,
-    // It streams unless it is told not to.
+    // Always sent, because Ollama streams by default.
     stream: chat.stream,
     messages: writeMessages(chat.messages, losses),
     tools:
@@ -60,7 +60,7 @@ function writeMessages(messages: readonly NeutralMessage[], losses: Losses): rea
       case 'tool':
         return message.results.map(({ callId, content, cached }) => {
           noteMark(cached, where, losses);
-          // A result names the tool here, not the call.
+          // Ollama's results have the tool name instead of the call id.
           return { role: 'tool', tool_name: names.get(callId) ?? callId, ...writeParts(content, where, losses) };
         });
       case 'assistant': {
@@ -85,7 +85,7 @@ function writeMessages(messages: readonly NeutralMessage[], losses: Losses): rea
   });
 }
 
-/** The text of a message, and the pictures beside it. */
+/** Text and inline images of a message. Adds all other parts to `losses`. */
 function writeParts(parts: readonly UserPart[], where: string, losses: Losses): Fields {
   const images: string[] = [];
   const texts: string[] = [];
@@ -108,7 +108,7 @@ function writeOutputForm(output: OutputForm): unknown {
   return output.form === 'json' ? 'json' : output.schema;
 }
 
-/** Whether to think; some models are told how much. */
+/** Value of `think`: a level that some models support, else whether to think. */
 function writeReasoning(reasoning: Reasoning): boolean | string {
   const effort = effortOf(reasoning);
   if (effort === 'none') return false;
