@@ -13,7 +13,7 @@ import { DomainError, InvalidInput, UpstreamFailed } from '../src/domain/errors.
 import { RESPONSES, RESPONSES_COMPACT } from '../src/domain/inference/endpoint.ts';
 import { isObject, parseJson } from '../src/wire/json/fields.ts';
 import { asBuffer } from '../src/wire/json/members.ts';
-import { shownResponse } from '../src/wire/responses/rename.ts';
+import { renamedResponse } from '../src/wire/responses/rename.ts';
 import { proxyError, statusOf } from './errors.ts';
 import { pageOf } from './upstream-objects.ts';
 import { callFactsOf, callThrough, headOf, type ModelDoor, openAiDoor } from './model-call/model-call.ts';
@@ -105,7 +105,7 @@ async function shown(run: () => Promise<ResponseAnswer>, scope: Scope): Promise<
       });
     // A group of many names does not say which one was asked.
     const model = call.modelGroup.includes('*') ? String(value['model']) : call.modelGroup;
-    const body = shownResponse(bytes, value, { model, idOf });
+    const body = renamedResponse(bytes, value, { model, idOf });
     call.settle('completed');
     return { head: headOf(call, scope), body: { kind: 'bytes', bytes: body, contentType: 'application/json' } };
   } catch (failure) {

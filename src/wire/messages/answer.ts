@@ -5,10 +5,10 @@ import { ANSWER_TOOL } from './answer-tool.ts';
 import { finishReasonOf } from './stop-reasons.ts';
 import { usageOf } from './usage.ts';
 
-/** Whether a parsed body is an answer. */
+/** Whether parsed JSON is an answer. */
 export const isMessage = (value: unknown): value is Fields => isObject(value) && Array.isArray(value['content']);
 
-/** The status each type of error means; inside a stream there is no other. */
+/** HTTP status of each error type. Errors inside a stream have no other status. */
 const STATUS_OF_TYPE: Readonly<Record<string, string>> = {
   invalid_request_error: '400',
   authentication_error: '401',
@@ -22,7 +22,7 @@ const STATUS_OF_TYPE: Readonly<Record<string, string>> = {
   overloaded_error: '529',
 };
 
-/** The failure a body or an event carries; null when it carries none. */
+/** Error of a body or an event. Null when there is none. */
 export function errorOf(value: unknown): AnswerError | null {
   const { error } = object(value);
   if (error === undefined || error === null) return null;
@@ -32,13 +32,13 @@ export function errorOf(value: unknown): AnswerError | null {
   return { message, type, param: null, code: type === null ? null : (STATUS_OF_TYPE[type] ?? null) };
 }
 
-/** Reads the events of one streamed message. */
+/** Creates a reader of one streamed message. */
 export function createEventReader(): AnswerReader {
   const calls = createCallCount();
   let counted: Fields = {};
 
   function usageSteps(value: unknown): AnswerStep[] {
-    // The counts of later events are the whole answer's so far; what they leave out stays as it was.
+    // Later events have cumulative counts. Missing counts keep their previous value.
     counted = { ...counted, ...withoutNulls(object(value)) };
     const usage = usageOf(counted);
     return usage === null ? [] : [{ kind: 'usage', usage }];
@@ -51,7 +51,7 @@ export function createEventReader(): AnswerReader {
       switch (event['type']) {
         case 'message_start': {
           const message = object(event['message']);
-          const usage = usageSteps(message['usage']).filter(countsSomething);
+          const usage = usageSteps(message['usage']).filter(hasTokens);
           return [{ kind: 'begin', id: text(message['id']), model: text(message['model']) }, ...usage];
         }
         case 'content_block_start':
@@ -67,10 +67,10 @@ export function createEventReader(): AnswerReader {
   };
 }
 
-const countsSomething = (step: AnswerStep): boolean =>
+const hasTokens = (step: AnswerStep): boolean =>
   step.kind === 'usage' && step.usage.inputTokens + step.usage.outputTokens > 0;
 
-/** The steps of a message that came whole. */
+/** Steps of a complete message. */
 export function stepsOfMessage(value: unknown): readonly AnswerStep[] {
   const message = object(value);
   const calls = createCallCount();
@@ -85,14 +85,16 @@ export function stepsOfMessage(value: unknown): readonly AnswerStep[] {
   ];
 }
 
-/** What a block is: a call of the caller's tools, by its position among them, or the answer in the form of a call. */
+/** Role of a content block: index of a tool call, `answer` for a call of the answer tool, null for all others. */
 type Role = number | 'answer' | null;
 
-/** Numbers the tool calls among the blocks of one message. */
+/** Indexes the tool calls among the blocks of one message. */
 interface CallCount {
+  /** Registers the block with this index and returns its role. */
   open(block: unknown, index: number): Role;
+  /** Role of a registered block. */
   at(index: number): Role;
-  /** Whether the only call was the answer itself. */
+  /** Whether the answer tool was the only tool called. */
   onlyAnswer(): boolean;
 }
 
@@ -115,7 +117,7 @@ function createCallCount(): CallCount {
   };
 }
 
-/** Blocks of the provider's own tools say nothing: no caller of another dialect can have asked for them. */
+/** Steps of a block. Ignores blocks of the provider's own tools, which callers of other dialects cannot request. */
 function stepsOfBlock(block: Fields, role: Role, state: 'begun' | 'whole'): readonly AnswerStep[] {
   switch (block['type']) {
     case 'text':
@@ -126,7 +128,7 @@ function stepsOfBlock(block: Fields, role: Role, state: 'begun' | 'whole'): read
       return [{ kind: 'redactedReasoning', proof: text(block['data']) ?? '' }];
     case 'tool_use': {
       const input = isObject(block['input']) ? block['input'] : {};
-      // A stream sends the input piece by piece after an empty one; some upstreams send it at once.
+      // A stream usually begins with an empty input and sends it in pieces. Some upstreams send it at once.
       const piece = state === 'whole' || Object.keys(input).length > 0 ? JSON.stringify(input) : '';
       if (role === 'answer') return textStep('text', piece);
       const called = { id: text(block['id']), name: text(block['name']), arguments: piece };
@@ -162,7 +164,7 @@ const textStep = (kind: 'text' | 'reasoning', value: unknown): readonly AnswerSt
 const proofStep = (value: unknown): readonly AnswerStep[] =>
   typeof value === 'string' && value !== '' ? [{ kind: 'reasoningProof', proof: value }] : [];
 
-/** Why the answer ended, from the fields that say it. */
+/** Steps of the end of an answer. None without a stop reason. */
 function endOf(fields: Fields, calls: CallCount): readonly AnswerStep[] {
   const stopReason = text(fields['stop_reason']);
   if (stopReason === null) return [];

@@ -3,7 +3,7 @@ import { readMessagesRequest } from './read-request.ts';
 import { wholeMessage } from './whole-answer.ts';
 import { createEventWriter } from './write-answer.ts';
 
-/** Callers who speak Anthropic's messages. */
+/** Dialect of callers that send Anthropic's messages. */
 export const MESSAGES_IN: InboundDialect = {
   readRequest: readMessagesRequest,
   writer: createEventWriter,

@@ -2,23 +2,23 @@ import type { AnswerContext } from '../dialect.ts';
 import type { Fields } from '../json/fields.ts';
 import { stopReasonOf } from './stop-reasons.ts';
 
-/** The id of a message whose upstream gave none. */
+/** Id of a message without an upstream id. */
 export const messageIdOf = ({ fallbackId }: AnswerContext): string => `msg_${fallbackId.replaceAll('-', '')}`;
 
-/** What a message counts before anything was: readers expect the numbers. */
+/** `usage` of a message before anything is counted. Clients require the numbers. */
 export const NO_USAGE: Fields = { input_tokens: 0, output_tokens: 0 };
 
-/** What the steps of an answer say of its end. */
+/** How an answer ended, from its steps. */
 export interface AnswerEnd {
   readonly finishReason: string | null;
   readonly stopSequence: string | null;
-  /** The model said why it withholds its answer. */
+  /** The model refused to answer. */
   readonly refused: boolean;
 }
 
-/** The same as a message says it. */
+/** Stop members of a message. */
 export function stopFields({ finishReason, stopSequence, refused }: AnswerEnd): Fields {
   const reason = stopReasonOf(refused ? 'content_filter' : (finishReason ?? 'stop'));
-  const bySequence = stopSequence !== null && reason === 'end_turn';
-  return { stop_reason: bySequence ? 'stop_sequence' : reason, stop_sequence: stopSequence };
+  const isStopSequence = stopSequence !== null && reason === 'end_turn';
+  return { stop_reason: isStopSequence ? 'stop_sequence' : reason, stop_sequence: stopSequence };
 }

@@ -1,8 +1,8 @@
-/** What Anthropic's models differ in, as far as the form of a request depends on it. */
+/** Features of a model that change the form of a request. */
 export interface ModelFeatures {
-  /** How thought is asked for: not at all, by a budget of tokens, or by an effort. */
+  /** How a request enables thinking: not supported, by a token budget, or by an effort. */
   readonly thinks: 'never' | 'by budget' | 'by effort';
-  /** Whether the form of an answer and of a tool's input can be fixed by a schema. */
+  /** Whether the model supports schemas for answers and strict tools. */
   readonly structured: boolean;
 }
 
@@ -11,8 +11,8 @@ const THIRD = /claude-3-7/;
 const FOURTH = /claude-(?:opus|sonnet|haiku)-4(?:[-.](\d{1,2})(?!\d))?/;
 
 /**
- * The older models are a closed list; every later one asks for efforts and keeps to schemas. Models of others that answer
- * in this dialect are taken to know what it began with: budgets, and no schemas.
+ * Features of a model, by its name. The older models are a closed list; all later ones support efforts and schemas.
+ * Models of other vendors with this dialect are assumed to support budgets and no schemas.
  */
 export function featuresOf(model: string): ModelFeatures {
   if (FIRST.test(model)) return { thinks: 'never', structured: false };

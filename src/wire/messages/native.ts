@@ -7,19 +7,19 @@ import { asBuffer, topLevelMembers, withMembers } from '../json/members.ts';
 import { StepsInspector } from '../sse/steps-inspector.ts';
 import { createEventReader, errorOf, isMessage, stepsOfMessage } from './answer.ts';
 
-/** How Anthropic writes a piece of an answer: such an event says nothing that is counted. */
+/** Prefix of Anthropic's content events. They contain no accounting facts. */
 const PIECE = Buffer.from('{"type":"content_block_delta"');
 
 const isPiece = (data: Buffer): boolean => data.subarray(0, PIECE.length).equals(PIECE);
 
-/** Messages whose upstream speaks them itself. */
+/** Native dialect of messages: answers are forwarded unchanged, except for the model name. */
 export const MESSAGES: NativeDialect = {
   errorOf,
-  whole(bytes, about) {
+  whole(bytes, context) {
     const value = parseJson(bytes);
     const error = errorOf(value);
     if (error !== null) return { error };
-    return isMessage(value) ? wholeAnswer(bytes, value, about) : null;
+    return isMessage(value) ? wholeAnswer(bytes, value, context) : null;
   },
   inspector: (options) => new StepsInspector({ reader: createEventReader, errorOf, rename, isPiece }, options),
 };
@@ -35,7 +35,7 @@ function wholeAnswer(bytes: Uint8Array, value: Fields, { model, textLimit }: Who
   };
 }
 
-/** Only the first event names the model, inside its message. */
+/** Replaces the model name. Only `message_start` has it, inside `message`. */
 function rename(data: Buffer, { message }: Fields, model: string): Buffer {
   if (!isObject(message) || message['model'] === undefined || message['model'] === model) return data;
   const found = topLevelMembers(data)?.findLast(({ key }) => key === 'message');

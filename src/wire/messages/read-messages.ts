@@ -11,7 +11,7 @@ import type {
 import { type Fields, isObject, list, object, text } from '../json/fields.ts';
 import { malformed } from '../malformed.ts';
 
-/** The system prompt as a message; none where there is none. */
+/** Reads the system prompt as one message. No message when it is absent or empty. Throws InvalidInput. */
 export function readSystem(value: unknown, where: string): readonly NeutralMessage[] {
   if (value === undefined || value === null || value === '') return [];
   const content = readBlocks(value, where).map((block, index): TextPart => {
@@ -22,7 +22,10 @@ export function readSystem(value: unknown, where: string): readonly NeutralMessa
   return content.length === 0 ? [] : [{ role: 'system', content }];
 }
 
-/** The turns of a conversation. What tools gave comes before what the user says beside it, as other dialects demand. */
+/**
+ * Reads the turns of a conversation. Tool results come before other user content of the same turn, as other dialects
+ * require. Adds unsupported blocks to `losses`. Throws InvalidInput.
+ */
 export function readMessages(value: unknown, losses: Losses): readonly NeutralMessage[] {
   return list(value).flatMap((item, index): readonly NeutralMessage[] => {
     const where = `messages[${index}]`;
@@ -32,7 +35,7 @@ export function readMessages(value: unknown, losses: Losses): readonly NeutralMe
         return readUser(readBlocks(content, `${where}.content`), where, losses);
       case 'assistant': {
         const parts = readBlocks(content, `${where}.content`).flatMap((block, at) =>
-          readSaid(block, `${where}.content[${at}]`, losses),
+          readAssistantBlock(block, `${where}.content[${at}]`, losses),
         );
         return [{ role: 'assistant', content: parts }];
       }
@@ -44,7 +47,7 @@ export function readMessages(value: unknown, losses: Losses): readonly NeutralMe
   });
 }
 
-/** Content as blocks; a text is one block of it. */
+/** Content as blocks. A string becomes one text block. */
 function readBlocks(content: unknown, where: string): readonly Fields[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
   if (!Array.isArray(content)) throw malformed(where, 'a text or a list of blocks');
@@ -103,13 +106,13 @@ function readDocument(block: Fields, where: string, losses: Losses): readonly Us
   return [{ kind: 'file', source: readSource(block, 'application/pdf', where), name, ...markOf(block) }];
 }
 
-function readSource({ source: value }: Fields, usualType: string, where: string): Source {
+function readSource({ source: value }: Fields, defaultType: string, where: string): Source {
   const source = object(value);
   const data = text(source['data']);
   const url = text(source['url']);
   const id = text(source['file_id']);
   if (source['type'] === 'base64' && data !== null)
-    return { form: 'data', mediaType: text(source['media_type']) ?? usualType, base64: data };
+    return { form: 'data', mediaType: text(source['media_type']) ?? defaultType, base64: data };
   if (source['type'] === 'text' && data !== null)
     return { form: 'data', mediaType: 'text/plain', base64: Buffer.from(data).toString('base64') };
   if (source['type'] === 'url' && url !== null) return { form: 'url', url, mediaType: null };
@@ -117,7 +120,7 @@ function readSource({ source: value }: Fields, usualType: string, where: string)
   throw malformed(`${where}.source`, 'an object of type base64, text, url or file');
 }
 
-function readSaid(block: Fields, where: string, losses: Losses): readonly AssistantPart[] {
+function readAssistantBlock(block: Fields, where: string, losses: Losses): readonly AssistantPart[] {
   switch (block['type']) {
     case 'text':
       return [{ kind: 'text', text: text(block['text']) ?? '', ...markOf(block) }];
@@ -139,7 +142,7 @@ function readSaid(block: Fields, where: string, losses: Losses): readonly Assist
   }
 }
 
-/** The mark that asks for the prompt up to here to be cached. */
+/** Reads the `cache_control` mark of a block. */
 export function markOf(block: Fields): { readonly cached?: CacheMark } {
   const mark = block['cache_control'];
   return isObject(mark) ? { cached: { ttl: text(mark['ttl']) } } : {};

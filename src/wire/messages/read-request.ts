@@ -31,10 +31,10 @@ const READ = new Set([
   'metadata',
 ]);
 
-/** Members without which the answer is still the one asked for. */
+/** Members that can be dropped without changing the answer. */
 const HINTS = new Set(['service_tier', 'cache_control', 'context_management', 'diagnostics', 'speed']);
 
-/** A request for a message in neutral words. */
+/** Reads a messages request into the neutral form. Throws InvalidInput. */
 export function readMessagesRequest(body: RequestBody, losses: Losses): NeutralChat {
   for (const [member, value] of Object.entries(body)) {
     if (value === null || value === undefined || READ.has(member) || isGatewayField(member)) continue;
@@ -42,7 +42,7 @@ export function readMessagesRequest(body: RequestBody, losses: Losses): NeutralC
     else losses.essential(member);
   }
   const maxOutputTokens = number(body['max_tokens']);
-  // What is only to be counted has no limit; of what is to be answered the endpoint demands one.
+  // Token-count requests have no limit. For other requests the endpoint already requires the member.
   if (maxOutputTokens === null && body['max_tokens'] !== undefined) throw malformed('max_tokens', 'a number');
   const choice = object(body['tool_choice']);
   return {
@@ -67,10 +67,10 @@ export function readMessagesRequest(body: RequestBody, losses: Losses): NeutralC
   };
 }
 
-/** Members of a tool that do not change what it is. */
+/** Members of a tool that can be dropped without changing it. */
 const TOOL_HINTS = ['eager_input_streaming', 'input_examples', 'defer_loading', 'allowed_callers'] as const;
 
-/** The caller's tools. Those the provider itself would run, or that its models alone know by name, are not ours to give. */
+/** Reads the caller's tools. Provider tools are not supported by other dialects and are added to `losses`. */
 function readTools(value: unknown, losses: Losses): readonly NeutralTool[] {
   return list(value).flatMap((item, index): NeutralTool[] => {
     const tool = object(item);
@@ -112,7 +112,7 @@ function readToolChoice(value: unknown, losses: Losses): ToolChoice | null {
   return null;
 }
 
-/** The form of the answer; `output_format` is what `output_config.format` was called at first. */
+/** Required form of the answer. `output_format` is the earlier name of `output_config.format`. */
 function readOutputForm(body: RequestBody, losses: Losses): OutputForm | null {
   const format = object(body['output_config'])['format'] ?? body['output_format'];
   if (format === undefined || format === null) return null;
@@ -123,7 +123,7 @@ function readOutputForm(body: RequestBody, losses: Losses): OutputForm | null {
   return null;
 }
 
-/** How much thought is asked for. An adaptive model decides for itself, as others do unasked. */
+/** Reasoning settings. `adaptive` sets no budget: the model decides. */
 function readReasoning(body: RequestBody, losses: Losses): Reasoning | null {
   const config = object(body['output_config']);
   for (const member of Object.keys(config))
@@ -147,7 +147,7 @@ function readReasoning(body: RequestBody, losses: Losses): Reasoning | null {
   }
 }
 
-/** The words others know end below the highest of these. */
+/** Effort. `max` becomes `xhigh`, the highest effort of the neutral form. */
 function readEffort(value: unknown, losses: Losses): string | null {
   if (value !== 'max') return text(value);
   losses.hint('output_config.effort');

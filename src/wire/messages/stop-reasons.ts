@@ -1,4 +1,4 @@
-/** Why an answer ended, in Anthropic's words and in ours. */
+/** OpenAI finish reasons, by Anthropic stop reasons. */
 const FINISH_REASONS: Readonly<Record<string, string>> = {
   end_turn: 'stop',
   stop_sequence: 'stop',
@@ -9,6 +9,7 @@ const FINISH_REASONS: Readonly<Record<string, string>> = {
   refusal: 'content_filter',
 };
 
+/** Anthropic stop reasons, by OpenAI finish reasons. */
 const STOP_REASONS: Readonly<Record<string, string>> = {
   stop: 'end_turn',
   length: 'max_tokens',

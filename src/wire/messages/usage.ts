@@ -1,17 +1,17 @@
 import type { Usage } from '../../domain/chat/chat.ts';
 import { count, type Fields, object } from '../json/fields.ts';
 
-/** Token counts of a `usage` object; null where it counts nothing. Anthropic counts what a cache had apart from the input. */
+/** Reads a `usage` object. Null when it has no counts. Anthropic's `input_tokens` exclude cached tokens. */
 export function usageOf(value: unknown): Usage | null {
   const usage = object(value);
-  const fresh = count(usage['input_tokens']);
+  const uncachedTokens = count(usage['input_tokens']);
   const outputTokens = count(usage['output_tokens']);
-  if (fresh === null && outputTokens === null) return null;
+  if (uncachedTokens === null && outputTokens === null) return null;
   const cacheReadTokens = count(usage['cache_read_input_tokens']) ?? 0;
   const cacheWriteTokens = count(usage['cache_creation_input_tokens']) ?? 0;
   const longCacheWriteTokens = count(object(usage['cache_creation'])['ephemeral_1h_input_tokens']) ?? 0;
   return {
-    inputTokens: (fresh ?? 0) + cacheReadTokens + cacheWriteTokens,
+    inputTokens: (uncachedTokens ?? 0) + cacheReadTokens + cacheWriteTokens,
     outputTokens: outputTokens ?? 0,
     cacheReadTokens,
     cacheWriteTokens,
@@ -20,7 +20,7 @@ export function usageOf(value: unknown): Usage | null {
   };
 }
 
-/** The same as messages report it. */
+/** `usage` object of a message. */
 export function usageFields(usage: Usage): Fields {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } = usage;
   return {

@@ -4,15 +4,15 @@ import { type Fields, isObject, parseJson } from '../json/fields.ts';
 import { messageIdOf, NO_USAGE, stopFields } from './message.ts';
 import { usageFields } from './usage.ts';
 
-/** A block in the making. */
+/** A content block that is still being built. */
 type Block =
   | { readonly type: 'text'; text: string }
   | { readonly type: 'thinking'; thinking: string; signature: string }
   | { readonly type: 'redacted_thinking'; readonly data: string }
   | { readonly type: 'tool_use'; id: string; name: string; arguments: string };
 
-/** An answer whole, as a message. */
-export function wholeMessage(steps: readonly AnswerStep[], about: AnswerContext): unknown {
+/** A complete answer as a message. */
+export function wholeMessage(steps: readonly AnswerStep[], context: AnswerContext): unknown {
   const begin = steps.find((step) => step.kind === 'begin');
   const counted = steps.findLast((step) => step.kind === 'usage');
   const end = stopFields({
@@ -21,11 +21,11 @@ export function wholeMessage(steps: readonly AnswerStep[], about: AnswerContext)
     refused: steps.some((step) => step.kind === 'refusal'),
   });
   return {
-    id: begin?.id ?? messageIdOf(about),
+    id: begin?.id ?? messageIdOf(context),
     type: 'message',
     role: 'assistant',
-    model: about.model,
-    content: blocksOf(steps).map((block, index) => blockFields(block, `${messageIdOf(about)}_${index}`)),
+    model: context.model,
+    content: blocksOf(steps).map((block, index) => blockFields(block, `${messageIdOf(context)}_${index}`)),
     ...end,
     usage: counted === undefined ? NO_USAGE : usageFields(counted.usage),
   };
@@ -35,15 +35,15 @@ function blocksOf(steps: readonly AnswerStep[]): readonly Block[] {
   const blocks: Block[] = [];
   const calls = new Map<number, Extract<Block, { type: 'tool_use' }>>();
   const last = (): Block | undefined => blocks.at(-1);
-  /** The thoughts that nothing has ended yet. */
-  const thoughts = (): Extract<Block, { type: 'thinking' }> => {
+  /** The open thinking block. Creates one when there is none. */
+  const thinkingBlock = (): Extract<Block, { type: 'thinking' }> => {
     const open = last();
     if (open?.type === 'thinking' && open.signature === '') return open;
     const block: Extract<Block, { type: 'thinking' }> = { type: 'thinking', thinking: '', signature: '' };
     blocks.push(block);
     return block;
   };
-  const say = (text: string): void => {
+  const addText = (text: string): void => {
     const open = last();
     if (open?.type === 'text') open.text += text;
     else if (text !== '') blocks.push({ type: 'text', text });
@@ -52,13 +52,13 @@ function blocksOf(steps: readonly AnswerStep[]): readonly Block[] {
     switch (step.kind) {
       case 'text':
       case 'refusal':
-        say(step.text);
+        addText(step.text);
         break;
       case 'reasoning':
-        if (step.text !== '') thoughts().thinking += step.text;
+        if (step.text !== '') thinkingBlock().thinking += step.text;
         break;
       case 'reasoningProof':
-        thoughts().signature = step.proof;
+        thinkingBlock().signature = step.proof;
         break;
       case 'redactedReasoning':
         blocks.push({ type: 'redacted_thinking', data: step.proof });
@@ -93,7 +93,7 @@ function blockFields(block: Block, fallbackId: string): Fields {
   return { type, id: id === '' ? fallbackId : id, name, input: inputOf(text) };
 }
 
-/** The arguments of a call. An answer cut short leaves text that is no object: it is shown as it is, not left out. */
+/** Arguments of a call as an object. Incomplete JSON of a truncated answer is kept in `unparsed`. */
 function inputOf(text: string): Fields {
   if (text.trim() === '') return {};
   const input = parseJson(Buffer.from(text));

@@ -5,16 +5,16 @@ import type { Fields } from '../json/fields.ts';
 import { type AnswerEnd, messageIdOf, NO_USAGE, stopFields } from './message.ts';
 import { usageFields } from './usage.ts';
 
-/** A ping: says nothing, and keeps a connection open that would otherwise be silent. */
+/** Ping event. Keeps an idle connection open. */
 export const PING = 'event: ping\ndata: {"type":"ping"}\n\n';
 
 type Kind = 'text' | 'thinking' | 'tool';
 
 /**
- * Writes an answer as the events of a message: each step at once, in blocks of its kind. Only the reason of the end waits
- * for the counts, because one event tells both.
+ * Writes an answer as the events of a message. Each step is written at once, in a block of its kind. Only the stop
+ * reason waits for the usage, because one event contains both.
  */
-export function createEventWriter(about: AnswerContext): AnswerWriter {
+export function createEventWriter(context: AnswerContext): AnswerWriter {
   const blockOfCall = new Map<number, number>();
   let begun = false;
   let blocks = 0;
@@ -26,10 +26,10 @@ export function createEventWriter(about: AnswerContext): AnswerWriter {
     if (begun) return '';
     begun = true;
     const message = {
-      id: id ?? messageIdOf(about),
+      id: id ?? messageIdOf(context),
       type: 'message',
       role: 'assistant',
-      model: about.model,
+      model: context.model,
       content: [],
       stop_reason: null,
       stop_sequence: null,
@@ -53,7 +53,7 @@ export function createEventWriter(about: AnswerContext): AnswerWriter {
 
   const delta = (fields: Fields, index = blocks - 1): string => event('content_block_delta', { index, delta: fields });
 
-  function words(piece: string): string {
+  function text(piece: string): string {
     if (piece === '') return '';
     const started = open === 'text' ? '' : start('text', { type: 'text', text: '' });
     return `${started}${delta({ type: 'text_delta', text: piece })}`;
@@ -66,22 +66,22 @@ export function createEventWriter(about: AnswerContext): AnswerWriter {
     const known = blockOfCall.get(index);
     let started = '';
     if (known === undefined) {
-      const called = { id: id ?? `${messageIdOf(about)}_${index}`, name: name ?? '' };
+      const called = { id: id ?? `${messageIdOf(context)}_${index}`, name: name ?? '' };
       started = start('tool', { type: 'tool_use', ...called, input: {} });
       blockOfCall.set(index, blocks - 1);
     }
     if (piece === '') return started;
-    // A piece of a call that others have followed names its block; readers gather by that number.
+    // A late piece of an earlier call has the index of its block. Clients join pieces by that index.
     return `${started}${delta({ type: 'input_json_delta', partial_json: piece }, known ?? blocks - 1)}`;
   }
 
   function content(step: AnswerStep): string {
     switch (step.kind) {
       case 'text':
-        return words(step.text);
+        return text(step.text);
       case 'refusal':
         ended = { ...ended, refused: true };
-        return words(step.text);
+        return text(step.text);
       case 'reasoning':
         return step.text === '' ? '' : `${thinking()}${delta({ type: 'thinking_delta', thinking: step.text })}`;
       case 'reasoningProof':

@@ -11,31 +11,31 @@ import type {
 import { type Fields, withoutNulls, isObject, parseJson } from '../json/fields.ts';
 import { malformed } from '../malformed.ts';
 
-/** A turn: this dialect has two roles, which take turns. */
+/** One turn of the conversation. */
 interface Turn {
   readonly role: 'user' | 'assistant';
   readonly content: readonly Fields[];
 }
 
-/** What stands for a first turn of the user where a conversation has none: one is demanded. */
+/** Placeholder for the first user turn, which this dialect requires. */
 const OPENING: Fields = { type: 'text', text: '.' };
 
-/** The system prompt: every system message, in order, wherever it stood. Null where there is none. */
-export function writeSystem(messages: readonly NeutralMessage[], further: string | null): readonly Fields[] | null {
+/** System prompt: all system messages in order, then `addition`. Null when there is none. */
+export function writeSystem(messages: readonly NeutralMessage[], addition: string | null): readonly Fields[] | null {
   const blocks = messages
     .flatMap((message) => (message.role === 'system' ? message.content : []))
     .flatMap(({ text, cached }) => textBlock(text, cached));
-  if (further !== null) blocks.push({ type: 'text', text: further });
+  if (addition !== null) blocks.push({ type: 'text', text: addition });
   return blocks.length === 0 ? null : blocks;
 }
 
-/** All other messages as turns. Those of one role that follow each other are one turn. */
+/** All other messages as turns. Consecutive messages of one role become one turn. Throws InvalidInput. */
 export function writeMessages(messages: readonly NeutralMessage[], losses: Losses): readonly Turn[] {
   const turns: Turn[] = [];
   messages.forEach((message, index) => {
     const where = `messages[${index}]`;
     if (message.role === 'system') {
-      // It takes effect from the start, not from here.
+      // The message moves to the system prompt, so it applies from the begin.
       if (messages.slice(0, index).some(({ role }) => role !== 'system')) losses.hint(`${where}.role`);
       return;
     }
@@ -58,7 +58,7 @@ function blocksOf(
     case 'user':
       return writeParts(message.content, `${where}.content`, losses);
     case 'assistant':
-      return message.content.flatMap((part) => writeSaid(part, where, losses));
+      return message.content.flatMap((part) => writeAssistantPart(part, where, losses));
     case 'tool':
       return message.results.map((result) => writeResult(result, `${where}.content`, losses));
   }
@@ -67,11 +67,11 @@ function blocksOf(
 const writeParts = (parts: readonly UserPart[], where: string, losses: Losses): readonly Fields[] =>
   parts.flatMap((part, index) => writePart(part, `${where}[${index}]`, losses));
 
-/** Text of nothing but space is refused here. */
+/** Text block. None for blank text, which Anthropic rejects. */
 const textBlock = (text: string, cached?: CacheMark): Fields[] =>
   text.trim() === '' ? [] : [withoutNulls({ type: 'text', text, cache_control: cacheControl(cached) })];
 
-/** The mark that asks for a prompt to be cached; null where there is none. */
+/** `cache_control` for a cache mark. Null without a mark. */
 export const cacheControl = (mark: CacheMark | undefined): Fields | null =>
   mark === undefined ? null : withoutNulls({ type: 'ephemeral', ttl: mark.ttl });
 
@@ -107,14 +107,14 @@ function sourceFields(source: Source): Fields {
   }
 }
 
-/** Documents are PDFs or plain text; null for any other. */
+/** Source of a document. Null for inline types other than PDF and text. */
 function documentSource(source: Source): Fields | null {
   if (source.form !== 'data' || source.mediaType === 'application/pdf') return sourceFields(source);
   if (!source.mediaType.startsWith('text/')) return null;
   return { type: 'text', media_type: 'text/plain', data: Buffer.from(source.base64, 'base64').toString('utf8') };
 }
 
-function writeSaid(part: AssistantPart, where: string, losses: Losses): readonly Fields[] {
+function writeAssistantPart(part: AssistantPart, where: string, losses: Losses): readonly Fields[] {
   switch (part.kind) {
     case 'text':
       return textBlock(part.text, part.cached);
@@ -123,7 +123,7 @@ function writeSaid(part: AssistantPart, where: string, losses: Losses): readonly
     case 'reasoning':
       if (part.redacted && part.proof !== null) return [{ type: 'redacted_thinking', data: part.proof }];
       if (part.proof !== null) return [{ type: 'thinking', thinking: part.text, signature: part.proof }];
-      // A thought without its proof is refused.
+      // Anthropic rejects a thinking block without signature.
       losses.hint(`${where}.reasoning`);
       return [];
     case 'toolCall':
@@ -132,7 +132,7 @@ function writeSaid(part: AssistantPart, where: string, losses: Losses): readonly
   }
 }
 
-/** The characters an id may have here; the call and its result are written alike. */
+/** Call id with the allowed characters only. Calls and results are converted in the same way. */
 const callId = (id: string): string => id.replace(/[^a-zA-Z0-9_-]/g, '_') || '_';
 
 function inputOf({ arguments: text }: ToolCallPart, where: string): Fields {

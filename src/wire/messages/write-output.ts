@@ -3,29 +3,30 @@ import { type Fields, isObject, list } from '../json/fields.ts';
 import { ANSWER_TOOL } from './answer-tool.ts';
 import type { ModelFeatures } from './model-features.ts';
 
-/** What asks for the form of an answer. */
+/** Parts of a request that set the form of the answer. */
 interface Output {
-  /** The schema, for models that keep to one. */
+  /** `output_config.format`, for models with structured outputs. Null for all others. */
   readonly format: Fields | null;
-  /** The tool to be called with the answer, for models that do not. */
+  /** The answer tool, for models without structured outputs. */
   readonly tools: readonly Fields[];
-  /** Only words can ask for JSON of any form. */
+  /** Whether the system prompt must request JSON, because no setting does. */
   readonly jsonOnly: boolean;
 }
 
+/** System text that requests a JSON answer without a schema. */
 export const JSON_ONLY = 'Answer with one JSON object and nothing else: no other text, no code fence.';
 
 const FREE: Output = { format: null, tools: [], jsonOnly: false };
 
-/** The form an answer must have, in the words the model knows. */
+/** Writes the required form of the answer with the features of the model. */
 export function writeOutput(output: OutputForm | null, { structured }: ModelFeatures, losses: Losses): Output {
   if (output === null || output.form === 'text') return FREE;
   if (output.form === 'json') {
-    // Nothing makes the model keep to it, as OpenAI's mode would.
+    // A system text does not bind the model as OpenAI's JSON mode does.
     losses.hint('response_format');
     return { ...FREE, jsonOnly: true };
   }
-  const schema = closed(output.schema);
+  const schema = closedSchema(output.schema);
   if (structured) return { ...FREE, format: { type: 'json_schema', schema } };
   const description =
     output.description ?? `Answers with the object "${output.name}". Call it once, with the whole answer.`;
@@ -33,25 +34,26 @@ export function writeOutput(output: OutputForm | null, { structured }: ModelFeat
 }
 
 /**
- * A schema whose objects say that they have no further members, as this dialect demands. What fits it fits the caller's,
- * which left that open.
+ * Schema with `additionalProperties: false` on every object that does not set it, as Anthropic requires. Every answer
+ * that matches it also matches the caller's schema.
  */
-function closed(schema: Fields): Fields {
-  const inner = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closedWithin(key, value)]));
+function closedSchema(schema: Fields): Fields {
+  const inner = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closedMember(key, value)]));
   const isOpen = (schema['type'] === 'object' || isObject(schema['properties'])) && !('additionalProperties' in schema);
   return isOpen ? { ...inner, additionalProperties: false } : inner;
 }
 
-/** Members of a schema that hold schemas by name, and those whose value is data, not a schema. */
+/** Members of a schema that contain schemas by name. */
 const BY_NAME = new Set(['properties', '$defs', 'definitions']);
+/** Members of a schema that contain data, not schemas. */
 const DATA = new Set(['enum', 'const', 'default', 'examples', 'required']);
 
-function closedWithin(key: string, value: unknown): unknown {
+function closedMember(key: string, value: unknown): unknown {
   if (DATA.has(key)) return value;
-  if (Array.isArray(value)) return list(value).map((item) => (isObject(item) ? closed(item) : item));
+  if (Array.isArray(value)) return list(value).map((item) => (isObject(item) ? closedSchema(item) : item));
   if (!isObject(value)) return value;
-  if (!BY_NAME.has(key)) return closed(value);
+  if (!BY_NAME.has(key)) return closedSchema(value);
   return Object.fromEntries(
-    Object.entries(value).map(([name, schema]) => [name, isObject(schema) ? closed(schema) : schema]),
+    Object.entries(value).map(([name, schema]) => [name, isObject(schema) ? closedSchema(schema) : schema]),
   );
 }

@@ -4,28 +4,28 @@ import { type Fields, withoutNulls } from '../json/fields.ts';
 import { type ModelFeatures, featuresOf } from './model-features.ts';
 import { cacheControl, writeMessages, writeSystem } from './write-messages.ts';
 import { JSON_ONLY, writeOutput } from './write-output.ts';
-import { writeThought } from './write-thought.ts';
+import { writeThinking } from './write-thought.ts';
 
-/** In what upstreams of this dialect differ. */
+/** Settings of upstreams with this dialect. */
 export interface MessagesForm {
-  /** Most tokens of an answer whose caller sets no limit: this dialect demands one. */
+  /** Most output tokens when the caller sets no limit. This dialect requires a limit. */
   readonly maxTokens: number;
 }
 
-/** A chat as a request for a message. */
+/** Writes a neutral chat as a messages request. Adds unsupported parts to `losses`. Throws InvalidInput. */
 export function writeMessagesRequest(chat: NeutralChat, losses: Losses, { maxTokens }: MessagesForm): RequestBody {
   const features = featuresOf(chat.model);
-  noteUnsaid(chat, losses);
-  const thought = writeThought(chat, features, maxTokens, losses);
+  noteUnsupported(chat, losses);
+  const thinking = writeThinking(chat, features, maxTokens, losses);
   const output = writeOutput(chat.outputForm, features, losses);
-  const outputConfig = withoutNulls({ effort: thought.effort, format: output.format });
+  const outputConfig = withoutNulls({ effort: thinking.effort, format: output.format });
   const tools = [
     ...chat.tools.map((tool, index) => writeTool(tool, `tools[${index}]`, features, losses)),
     ...output.tools,
   ];
   return withoutNulls({
     model: chat.model,
-    max_tokens: thought.maxTokens,
+    max_tokens: thinking.maxTokens,
     system: writeSystem(chat.messages, output.jsonOnly ? JSON_ONLY : null),
     messages: writeMessages(chat.messages, losses),
     stream: chat.stream ? true : null,
@@ -35,14 +35,14 @@ export function writeMessagesRequest(chat: NeutralChat, losses: Losses, { maxTok
     temperature: chat.temperature,
     top_p: chat.topP,
     top_k: chat.topK,
-    thinking: thought.thinking,
+    thinking: thinking.thinking,
     output_config: Object.keys(outputConfig).length === 0 ? null : outputConfig,
     metadata: chat.endUser === null ? null : { user_id: chat.endUser },
   });
 }
 
-/** What this dialect has no words for. A seed is a wish that OpenAI does not promise to fulfil either. */
-function noteUnsaid(chat: NeutralChat, losses: Losses): void {
+/** Adds unsupported settings to `losses`. A seed is only a hint, because OpenAI does not guarantee it either. */
+function noteUnsupported(chat: NeutralChat, losses: Losses): void {
   if (chat.seed !== null) losses.hint('seed');
   if ((chat.frequencyPenalty ?? 0) !== 0) losses.essential('frequency_penalty');
   if ((chat.presencePenalty ?? 0) !== 0) losses.essential('presence_penalty');
@@ -80,9 +80,9 @@ function writeToolChoice(choice: ToolChoice): Fields {
   }
 }
 
-/** Sequences of nothing but space are refused here. */
+/** Stop sequences without blank ones, which Anthropic rejects. Null when none remain. */
 function stopSequencesOf(stop: readonly string[], losses: Losses): readonly string[] | null {
-  const taken = stop.filter((sequence) => sequence.trim() !== '');
-  if (taken.length < stop.length) losses.essential('stop');
-  return taken.length === 0 ? null : taken;
+  const accepted = stop.filter((sequence) => sequence.trim() !== '');
+  if (accepted.length < stop.length) losses.essential('stop');
+  return accepted.length === 0 ? null : accepted;
 }

@@ -3,20 +3,20 @@ import { effortOf, thoughtBudgetOf } from '../../domain/chat/reasoning.ts';
 import { type Fields, withoutNulls } from '../json/fields.ts';
 import type { ModelFeatures } from './model-features.ts';
 
-/** How a request asks for thought, and how much of an answer that leaves room for. */
-export interface Thought {
+/** Thinking settings of a request, and the output limit that goes with them. */
+export interface Thinking {
   readonly thinking: Fields | null;
   readonly effort: string | null;
   readonly maxTokens: number;
 }
 
-/** Fewest tokens of thought that can be asked for. */
-const LEAST_BUDGET = 1024;
+/** Smallest thinking budget in tokens. */
+const MIN_BUDGET = 1024;
 
-/** The thought a chat asks for, in the form its model takes. `maxTokens` is the limit where the caller sets none. */
-export function writeThought(chat: NeutralChat, features: ModelFeatures, maxTokens: number, losses: Losses): Thought {
+/** Thinking settings for a chat and the features of its model. `maxTokens` applies when the caller sets no limit. */
+export function writeThinking(chat: NeutralChat, features: ModelFeatures, maxTokens: number, losses: Losses): Thinking {
   const { reasoning, maxOutputTokens } = chat;
-  const none: Thought = { thinking: null, effort: null, maxTokens: maxOutputTokens ?? maxTokens };
+  const none: Thinking = { thinking: null, effort: null, maxTokens: maxOutputTokens ?? maxTokens };
   if (reasoning === null) return none;
   const effort = effortOf(reasoning);
   if (effort === null && reasoning.shown === null) return none;
@@ -25,12 +25,12 @@ export function writeThought(chat: NeutralChat, features: ModelFeatures, maxToke
     return none;
   }
   if (features.thinks === 'by effort') return { ...none, ...byEffort(effort, reasoning) };
-  // Without being asked, the older models do not think.
+  // Older models do not think by default.
   if (effort === 'none') return none;
   return byBudget(chat, reasoning, maxTokens, losses) ?? none;
 }
 
-function byEffort(effort: string | null, { shown }: Reasoning): Pick<Thought, 'thinking' | 'effort'> {
+function byEffort(effort: string | null, { shown }: Reasoning): Pick<Thinking, 'thinking' | 'effort'> {
   if (effort === 'none') return { thinking: { type: 'disabled' }, effort: null };
   const thinking = withoutNulls({ type: 'adaptive', display: displayOf(shown) });
   return { thinking, effort: effort === 'minimal' ? 'low' : effort };
@@ -38,22 +38,22 @@ function byEffort(effort: string | null, { shown }: Reasoning): Pick<Thought, 't
 
 const displayOf = (shown: boolean | null): string | null => (shown === null ? null : shown ? 'summarized' : 'omitted');
 
-/** Thought within a budget, which must leave room for the answer itself; null where it cannot be had. */
-function byBudget(chat: NeutralChat, reasoning: Reasoning, maxTokens: number, losses: Losses): Thought | null {
-  const wanted = Math.max(LEAST_BUDGET, thoughtBudgetOf(reasoning) ?? LEAST_BUDGET);
-  const most = chat.maxOutputTokens;
-  const budget = most === null ? wanted : Math.min(wanted, most - 1);
-  // These models must be sent the thoughts that led to a call together with its result, and other dialects drop them.
-  if (budget < LEAST_BUDGET || answersThoughtlessCall(chat.messages)) {
+/** Thinking with a budget below the output limit. Null when the request cannot enable thinking. */
+function byBudget(chat: NeutralChat, reasoning: Reasoning, maxTokens: number, losses: Losses): Thinking | null {
+  const requested = Math.max(MIN_BUDGET, thoughtBudgetOf(reasoning) ?? MIN_BUDGET);
+  const outputLimit = chat.maxOutputTokens;
+  const budget = outputLimit === null ? requested : Math.min(requested, outputLimit - 1);
+  // These models require the thinking before a tool call together with its result, but other dialects drop it.
+  if (budget < MIN_BUDGET || hasResultWithoutThinking(chat.messages)) {
     losses.hint('reasoning_effort');
     return null;
   }
   const thinking = withoutNulls({ type: 'enabled', budget_tokens: budget, display: displayOf(reasoning.shown) });
-  return { thinking, effort: null, maxTokens: most ?? maxTokens + budget };
+  return { thinking, effort: null, maxTokens: outputLimit ?? maxTokens + budget };
 }
 
-/** Whether a tool's result answers a call whose thoughts, or their proof, are not among the messages. */
-function answersThoughtlessCall(messages: readonly NeutralMessage[]): boolean {
+/** Whether a tool result follows an assistant message without reasoning that has a proof. */
+function hasResultWithoutThinking(messages: readonly NeutralMessage[]): boolean {
   return messages.some((message, index) => {
     const before = messages[index - 1];
     if (message.role !== 'tool' || before?.role !== 'assistant') return false;

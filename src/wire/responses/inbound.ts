@@ -2,9 +2,9 @@ import type { InboundDialect } from '../dialect.ts';
 import { readResponseRequest } from './read-request.ts';
 import { ResponseWriter, wholeResponse } from './write-answer.ts';
 
-/** Callers who speak OpenAI's Responses API. */
+/** Dialect of callers that use OpenAI's Responses API. */
 export const RESPONSES_IN: InboundDialect = {
   readRequest: readResponseRequest,
-  writer: (about) => new ResponseWriter(about),
+  writer: (context) => new ResponseWriter(context),
   whole: wholeResponse,
 };

@@ -5,19 +5,19 @@ import type { AnswerReader, InspectorOptions, StreamInspector } from '../dialect
 import { isObject, object, parseJson, text } from '../json/fields.ts';
 import { dataOf, nameOf, withData } from '../sse/events.ts';
 import { createEventReader, errorOf, isLast } from './read-answer.ts';
-import { shownEvent, type ShownAs } from './rename.ts';
+import { renamedEvent, type PublicNames } from './rename.ts';
 
 const DONE = Buffer.from('[DONE]');
-/** The type stands first in what OpenAI writes; any other event is parsed. */
+/** Prefix of OpenAI's events, where the type is the first member. Other events are parsed. */
 const TYPE = Buffer.from('{"type":"response.');
 const DELTA = Buffer.from('.delta"');
-/** Bytes in which the type of an event ends. */
+/** Bytes at the begin of an event that are searched for the end of its type. */
 const TYPE_LENGTH = 80;
 
-/** Follows a stream of a response; the pieces of its text are not parsed unless they are to be kept. */
+/** Inspects a streamed response. Parses delta events only when the outcome keeps text. */
 export class ResponseInspector implements StreamInspector {
   readonly #options: InspectorOptions;
-  readonly #shownAs: ShownAs;
+  readonly #names: PublicNames;
   readonly #reader: AnswerReader = createEventReader();
   readonly #seen: OutcomeOfSteps;
   #typed: AnswerReader | null = null;
@@ -30,7 +30,7 @@ export class ResponseInspector implements StreamInspector {
     this.#options = options;
     this.#seen = new OutcomeOfSteps(options.textLimit);
     const { model, idOf = (id) => id, previousId = null } = options;
-    this.#shownAs = { model, idOf, previousId };
+    this.#names = { model, idOf, previousId };
   }
 
   get begun(): boolean {
@@ -44,7 +44,7 @@ export class ResponseInspector implements StreamInspector {
   outcome(): Outcome {
     const seen = this.#seen.outcome();
     const id = this.#responseId;
-    return { ...seen, responseId: id === null ? null : this.#shownAs.idOf(id), failure: this.#failure ?? seen.failure };
+    return { ...seen, responseId: id === null ? null : this.#names.idOf(id), failure: this.#failure ?? seen.failure };
   }
 
   inspect(event: Buffer): Buffer | null | Error {
@@ -67,8 +67,8 @@ export class ResponseInspector implements StreamInspector {
     this.#ended ||= isLast(value['type']);
     this.#responseId ??= text(response['id']);
     for (const step of this.#reader.read(value, nameOf(event))) this.#seen.add(step);
-    const shown = shownEvent(data, response, this.#shownAs);
-    return shown === data ? event : withData(event, shown);
+    const renamed = renamedEvent(data, response, this.#names);
+    return renamed === data ? event : withData(event, renamed);
   }
 
   deltas(data: Buffer, event: string | null): readonly ChatDelta[] {
@@ -80,7 +80,7 @@ export class ResponseInspector implements StreamInspector {
 function isPiece(data: Buffer): boolean {
   if (data.length < TYPE.length || data.compare(TYPE, 0, TYPE.length, 0, TYPE.length) !== 0) return false;
   const at = data.subarray(0, TYPE_LENGTH).indexOf(DELTA);
-  // Still within the type's own text: no quote stands before its last.
+  // The match is inside the value of `type`: it ends at the first quote after the prefix.
   return at !== -1 && data.indexOf(QUOTE, TYPE.length) === at + DELTA.length - 1;
 }
 

@@ -4,10 +4,10 @@ import type { NativeDialect } from '../dialect.ts';
 import { isObject, parseJson, text } from '../json/fields.ts';
 import { ResponseInspector } from './inspector.ts';
 import { errorOf, stepsOfResponse } from './read-answer.ts';
-import { shownResponse } from './rename.ts';
+import { renamedResponse } from './rename.ts';
 import { usageOf } from './usage.ts';
 
-/** The Responses API, forwarded: responses, whole or streamed, and compactions. */
+/** Native dialect of the Responses API: complete and streamed responses, and compactions. */
 export const RESPONSES_FRAME: NativeDialect = {
   errorOf,
   whole(bytes, { model, textLimit, idOf = (id) => id, previousId = null }) {
@@ -21,8 +21,8 @@ export const RESPONSES_FRAME: NativeDialect = {
     const id = text(value['id']);
     const outcome = seen.outcome();
     return {
-      bytes: shownResponse(bytes, value, { model, idOf, previousId }),
-      // A response in the background has not ended, and counts nothing yet.
+      bytes: renamedResponse(bytes, value, { model, idOf, previousId }),
+      // A background response has not ended, so it has no finish reason and no usage yet.
       outcome: {
         ...outcome,
         responseId: id === null ? null : idOf(id),

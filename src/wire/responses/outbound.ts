@@ -2,7 +2,7 @@ import type { OutboundDialect } from '../dialect.ts';
 import { createEventReader, stepsOfResponse } from './read-answer.ts';
 import { writeResponseRequest } from './write-request.ts';
 
-/** Upstreams that are asked through the Responses API, for callers who speak something else. */
+/** Dialect of Responses upstreams, for callers of other dialects. */
 export const RESPONSES_OUT: OutboundDialect = {
   writeRequest: writeResponseRequest,
   reader: createEventReader,

@@ -1,56 +1,57 @@
 import { proofOf } from '../chat-completions/write-answer.ts';
 import { createInputUnwrapper, unwrapInput } from './custom-tools.ts';
 
-/** Says an event of one item; its type, and what it carries beside its place. */
-export type Say = (type: string, rest: object) => void;
+/** Emits an event of one output item. `rest` are its members besides type, sequence number and output index. */
+export type EmitEvent = (type: string, rest: object) => void;
 
-/** One item of an output while it is written. */
+/** An output item that is not complete yet. */
 export interface OpenItem {
-  /** Ends the item: says what is still to be said, and gives the item as it stays. */
+  /** Completes the item: emits its remaining events and returns its final form. */
   close(status: 'completed' | 'incomplete'): object;
 }
 
-/** A thought: its summary in one part, and its proof where the upstream gives one. */
+/** A reasoning item with one summary part, and with the upstream's proof if there is one. */
 export interface OpenReasoning extends OpenItem {
   add(piece: string): void;
-  prove(proof: string): void;
+  addProof(proof: string): void;
 }
 
-export function openReasoning(id: string, say: Say): OpenReasoning {
+/** Begins a reasoning item and emits its first event. */
+export function openReasoning(id: string, emit: EmitEvent): OpenReasoning {
   let text = '';
-  let shown = false;
+  let hasSummary = false;
   let proof: string | null = null;
   const item = (status: string): object => ({
     id,
     type: 'reasoning',
-    summary: shown ? [{ type: 'summary_text', text }] : [],
+    summary: hasSummary ? [{ type: 'summary_text', text }] : [],
     ...(proof === null ? {} : { encrypted_content: proof }),
     status,
   });
-  say('response.output_item.added', { item: item('in_progress') });
+  emit('response.output_item.added', { item: item('in_progress') });
   return {
     add(piece) {
-      if (!shown)
-        say('response.reasoning_summary_part.added', {
+      if (!hasSummary)
+        emit('response.reasoning_summary_part.added', {
           item_id: id,
           summary_index: 0,
           part: { type: 'summary_text', text: '' },
         });
-      shown = true;
+      hasSummary = true;
       text += piece;
-      say('response.reasoning_summary_text.delta', { item_id: id, summary_index: 0, delta: piece });
+      emit('response.reasoning_summary_text.delta', { item_id: id, summary_index: 0, delta: piece });
     },
-    prove(given) {
-      proof = given;
+    addProof(value) {
+      proof = value;
     },
     close(status) {
-      if (shown) {
-        say('response.reasoning_summary_text.done', { item_id: id, summary_index: 0, text });
+      if (hasSummary) {
+        emit('response.reasoning_summary_text.done', { item_id: id, summary_index: 0, text });
         const part = { type: 'summary_text', text };
-        say('response.reasoning_summary_part.done', { item_id: id, summary_index: 0, part });
+        emit('response.reasoning_summary_part.done', { item_id: id, summary_index: 0, part });
       }
       const done = item(status);
-      say('response.output_item.done', { item: done });
+      emit('response.output_item.done', { item: done });
       return done;
     },
   };
@@ -58,12 +59,13 @@ export function openReasoning(id: string, say: Say): OpenReasoning {
 
 type PartKind = 'output_text' | 'refusal';
 
-/** A message: words, and where the model refuses, its reason, each in a part of its own. */
+/** A message item. Text and refusal are separate parts. */
 export interface OpenMessage extends OpenItem {
   add(kind: PartKind, piece: string): void;
 }
 
-export function openMessage(id: string, say: Say): OpenMessage {
+/** Begins a message item and emits its first event. */
+export function openMessage(id: string, emit: EmitEvent): OpenMessage {
   const parts: { kind: PartKind; text: string }[] = [];
   const content = ({ kind, text }: (typeof parts)[number]): object =>
     kind === 'refusal' ? { type: kind, refusal: text } : { type: kind, annotations: [], logprobs: [], text };
@@ -79,10 +81,10 @@ export function openMessage(id: string, say: Say): OpenMessage {
     const part = parts.at(-1);
     if (part === undefined) return;
     const { kind, text } = part;
-    say(`response.${kind}.done`, { ...place(), ...(kind === 'refusal' ? { refusal: text } : { text, logprobs: [] }) });
-    say('response.content_part.done', { ...place(), part: content(part) });
+    emit(`response.${kind}.done`, { ...place(), ...(kind === 'refusal' ? { refusal: text } : { text, logprobs: [] }) });
+    emit('response.content_part.done', { ...place(), part: content(part) });
   };
-  say('response.output_item.added', { item: item('in_progress') });
+  emit('response.output_item.added', { item: item('in_progress') });
   return {
     add(kind, piece) {
       let part = parts.at(-1);
@@ -90,32 +92,32 @@ export function openMessage(id: string, say: Say): OpenMessage {
         closePart();
         part = { kind, text: '' };
         parts.push(part);
-        say('response.content_part.added', { ...place(), part: content(part) });
+        emit('response.content_part.added', { ...place(), part: content(part) });
       }
       part.text += piece;
-      say(`response.${kind}.delta`, { ...place(), delta: piece, ...(kind === 'refusal' ? {} : { logprobs: [] }) });
+      emit(`response.${kind}.delta`, { ...place(), delta: piece, ...(kind === 'refusal' ? {} : { logprobs: [] }) });
     },
     close(status) {
       closePart();
       const done = item(status);
-      say('response.output_item.done', { item: done });
+      emit('response.output_item.done', { item: done });
       return done;
     },
   };
 }
 
-/** A call of a tool of the caller's. */
+/** A call of one of the caller's tools. */
 export interface OpenCall extends OpenItem {
   add(piece: string): void;
-  prove(proof: string): void;
+  addProof(proof: string): void;
 }
 
-/** A custom tool is called with a text, any other with arguments. */
+/** Begins a tool call and emits its first event. A custom tool gets one text, a function gets arguments. */
 export function openCall(
-  about: { readonly id: string; readonly callId: string; readonly name: string; readonly custom: boolean },
-  say: Say,
+  call: { readonly id: string; readonly callId: string; readonly name: string; readonly custom: boolean },
+  emit: EmitEvent,
 ): OpenCall {
-  const { id, callId, name, custom } = about;
+  const { id, callId, name, custom } = call;
   const type = custom ? 'custom_tool_call' : 'function_call';
   const member = custom ? 'input' : 'arguments';
   const event = custom ? 'response.custom_tool_call_input' : 'response.function_call_arguments';
@@ -132,23 +134,23 @@ export function openCall(
     ...(proof === null ? {} : proofOf(proof)),
   });
   const delta = (piece: string): void => {
-    if (piece !== '') say(`${event}.delta`, { item_id: id, delta: piece });
+    if (piece !== '') emit(`${event}.delta`, { item_id: id, delta: piece });
   };
-  say('response.output_item.added', { item: item('', 'in_progress') });
+  emit('response.output_item.added', { item: item('', 'in_progress') });
   return {
     add(piece) {
       whole += piece;
       delta(unwrapper === null ? piece : unwrapper.add(piece));
     },
-    prove(given) {
-      proof = given;
+    addProof(value) {
+      proof = value;
     },
     close(status) {
       delta(unwrapper?.rest() ?? '');
       const text = custom ? unwrapInput(whole) : whole;
-      say(`${event}.done`, { item_id: id, [member]: text, ...(custom ? {} : { name }) });
+      emit(`${event}.done`, { item_id: id, [member]: text, ...(custom ? {} : { name }) });
       const done = item(text, status);
-      say('response.output_item.done', { item: done });
+      emit('response.output_item.done', { item: done });
       return done;
     },
   };

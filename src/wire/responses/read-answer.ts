@@ -1,35 +1,36 @@
 import type { AnswerStep } from '../../domain/chat/answer-step.ts';
 import type { AnswerError, AnswerReader } from '../dialect.ts';
 import { type Fields, isObject, list, object, text } from '../json/fields.ts';
-import { thoughtOf } from './read-items.ts';
+import { reasoningTextOf } from './read-items.ts';
 import { usageOf } from './usage.ts';
 
-/** Events after which a response says nothing more. */
+/** Types of the last event of a response. */
 const LAST = new Set<unknown>(['response.completed', 'response.incomplete', 'response.failed']);
 
 /** Whether an event ends a response. */
 export const isLast = (type: unknown): boolean => LAST.has(type);
 
-/** The failure a body or an `error` event carries; a response that only says that it failed is an answer. */
+/** Error of a body or of an `error` event. Null when there is none. A response with status `failed` is an answer. */
 export function errorOf(value: unknown): AnswerError | null {
   const fields = object(value);
   if (fields['object'] === 'response' || isObject(fields['response'])) return null;
   const { error, type } = fields;
-  // The event has the failure in itself, or as its members.
-  const said = isObject(error) ? error : type === 'error' ? fields : null;
-  if (said === null) return typeof error === 'string' ? { message: error, type: null, param: null, code: null } : null;
-  const code = said['code'];
+  // The error is the member `error`, or an `error` event has its members at the top level.
+  const errorFields = isObject(error) ? error : type === 'error' ? fields : null;
+  if (errorFields === null)
+    return typeof error === 'string' ? { message: error, type: null, param: null, code: null } : null;
+  const code = errorFields['code'];
   return {
-    message: text(said['message']) ?? JSON.stringify(said),
-    type: said === fields ? null : text(said['type']),
-    param: text(said['param']),
+    message: text(errorFields['message']) ?? JSON.stringify(errorFields),
+    type: errorFields === fields ? null : text(errorFields['type']),
+    param: text(errorFields['param']),
     code: typeof code === 'number' ? String(code) : text(code),
   };
 }
 
 const CALLS = new Set<unknown>(['function_call', 'custom_tool_call']);
 
-/** How a response ended: why, what it used, and what failed it. */
+/** Steps of the end of a response: finish reason or failure, and usage. */
 function endOf(response: Fields): readonly AnswerStep[] {
   const usage = usageOf(response['usage']);
   const counted: readonly AnswerStep[] = usage === null ? [] : [{ kind: 'usage', usage }];
@@ -53,16 +54,19 @@ const beginOf = (response: Fields): AnswerStep => ({
   model: text(response['model']),
 });
 
-/** The steps of a response that came whole. */
+/** Steps of a complete response. */
 export function stepsOfResponse(answer: unknown): readonly AnswerStep[] {
   const response = object(answer);
   let calls = 0;
-  const said = list(response['output']).flatMap((value): AnswerStep[] => {
+  const output = list(response['output']).flatMap((value): AnswerStep[] => {
     const item = object(value);
     switch (item['type']) {
       case 'reasoning': {
-        const thought = thoughtOf(item);
-        return [...(thought === '' ? [] : [{ kind: 'reasoning' as const, text: thought }]), ...proofOf(item)];
+        const reasoningStep = reasoningTextOf(item);
+        return [
+          ...(reasoningStep === '' ? [] : [{ kind: 'reasoning' as const, text: reasoningStep }]),
+          ...proofOf(item),
+        ];
       }
       case 'message':
         return list(item['content']).flatMap((part) => stepsOfPart(object(part)));
@@ -76,20 +80,20 @@ export function stepsOfResponse(answer: unknown): readonly AnswerStep[] {
         return [];
     }
   });
-  return [beginOf(response), ...said, ...endOf(response)];
+  return [beginOf(response), ...output, ...endOf(response)];
 }
 
 function stepsOfPart(part: Fields): readonly AnswerStep[] {
   const words = text(part['text']) ?? '';
-  const refused = text(part['refusal']) ?? '';
+  const refusal = text(part['refusal']) ?? '';
   if (part['type'] === 'output_text' && words !== '') return [{ kind: 'text', text: words }];
-  return part['type'] === 'refusal' && refused !== '' ? [{ kind: 'refusal', text: refused }] : [];
+  return part['type'] === 'refusal' && refusal !== '' ? [{ kind: 'refusal', text: refusal }] : [];
 }
 
 function proofOf(item: Fields): readonly AnswerStep[] {
   const proof = text(item['encrypted_content']);
   if (proof === null) return [];
-  return [{ kind: thoughtOf(item) === '' ? 'redactedReasoning' : 'reasoningProof', proof }];
+  return [{ kind: reasoningTextOf(item) === '' ? 'redactedReasoning' : 'reasoningProof', proof }];
 }
 
 const callOf = (item: Fields, index: number): AnswerStep => ({
@@ -115,12 +119,12 @@ function callProofOf(item: Fields, index: number): readonly AnswerStep[] {
   return proof === null ? [] : [{ kind: 'toolCallProof', index, proof }];
 }
 
-/** Reads the events of a streamed response. */
+/** Creates a reader of one streamed response. */
 export function createEventReader(): AnswerReader {
-  /** Calls by the place of their item: other items stand between them. */
-  const calls = new Map<unknown, { readonly index: number; said: boolean }>();
-  /** What began but has not been told: a part of a thought follows another. */
-  let parted = false;
+  /** Tool calls by their `output_index`. Other items may come between them. */
+  const calls = new Map<unknown, { readonly index: number; hasArguments: boolean }>();
+  /** Whether the next reasoning text begins a further summary part and needs a separator. */
+  let needsSeparator = false;
   let begun = false;
 
   function begin(response: Fields): readonly AnswerStep[] {
@@ -133,40 +137,41 @@ export function createEventReader(): AnswerReader {
     const call = calls.get(event['output_index']);
     const piece = text(event['delta']) ?? '';
     if (call === undefined || piece === '') return [];
-    call.said = true;
+    call.hasArguments = true;
     return [argumentsOf(call.index, piece)];
   }
 
-  function thought(event: Fields): readonly AnswerStep[] {
+  function reasoningStep(event: Fields): readonly AnswerStep[] {
     const piece = text(event['delta']) ?? '';
-    const apart = parted ? '\n\n' : '';
-    parted = false;
-    return piece === '' ? [] : [{ kind: 'reasoning', text: `${apart}${piece}` }];
+    const separator = needsSeparator ? '\n\n' : '';
+    needsSeparator = false;
+    return piece === '' ? [] : [{ kind: 'reasoning', text: `${separator}${piece}` }];
   }
 
   function added(event: Fields): readonly AnswerStep[] {
     const item = object(event['item']);
-    parted = false;
+    needsSeparator = false;
     if (!CALLS.has(item['type'])) return [];
     const index = calls.size;
-    calls.set(event['output_index'], { index, said: false });
+    calls.set(event['output_index'], { index, hasArguments: false });
     return [callOf(item, index)];
   }
 
   function done(event: Fields): readonly AnswerStep[] {
     const item = object(event['item']);
-    parted = false;
+    needsSeparator = false;
     if (item['type'] === 'reasoning') return proofOf(item);
     const call = calls.get(event['output_index']);
     if (call === undefined) return [];
-    // Some upstreams send arguments at the end only.
-    const late = call.said || wholeArguments(item) === '' ? [] : [argumentsOf(call.index, wholeArguments(item))];
+    // Some upstreams send the arguments only with the complete item.
+    const argumentsText = wholeArguments(item);
+    const late = call.hasArguments || argumentsText === '' ? [] : [argumentsOf(call.index, argumentsText)];
     return [...late, ...callProofOf(item, call.index)];
   }
 
   function ended(response: Fields): readonly AnswerStep[] {
     const [end, ...counted] = endOf(response);
-    // The items of a response are told as they come; not every upstream repeats them at the end.
+    // Not every upstream repeats the output items at the end. Tool calls were then seen only in earlier events.
     if (end?.kind === 'finish' && end.reason === 'stop' && calls.size > 0)
       return [...begin(response), { kind: 'finish', reason: 'tool_calls' }, ...counted];
     return [...begin(response), ...(end === undefined ? [] : [end]), ...counted];
@@ -184,15 +189,15 @@ export function createEventReader(): AnswerReader {
         case 'response.queued':
           return begin(response);
         case 'response.output_text.delta':
-          return spoken('text', event);
+          return textStep('text', event);
         case 'response.refusal.delta':
-          return spoken('refusal', event);
+          return textStep('refusal', event);
         case 'response.reasoning_summary_part.added':
-          parted = (event['summary_index'] ?? 0) !== 0;
+          needsSeparator = (event['summary_index'] ?? 0) !== 0;
           return [];
         case 'response.reasoning_summary_text.delta':
         case 'response.reasoning_text.delta':
-          return thought(event);
+          return reasoningStep(event);
         case 'response.output_item.added':
           return added(event);
         case 'response.function_call_arguments.delta':
@@ -207,7 +212,7 @@ export function createEventReader(): AnswerReader {
   };
 }
 
-function spoken(kind: 'text' | 'refusal', event: Fields): readonly AnswerStep[] {
+function textStep(kind: 'text' | 'refusal', event: Fields): readonly AnswerStep[] {
   const piece = text(event['delta']) ?? '';
   return piece === '' ? [] : [{ kind, text: piece }];
 }

@@ -12,7 +12,10 @@ import { type Fields, list, object, text } from '../json/fields.ts';
 import { malformed } from '../malformed.ts';
 import { wrapInput } from './custom-tools.ts';
 
-/** The input of a request as messages: what one answer said, thought and called is one message, and so are results in a row. */
+/**
+ * Reads the input of a request as messages. Text, reasoning and calls of one answer become one message, and so do
+ * consecutive results. Adds unsupported items to `losses`. Throws InvalidInput.
+ */
 export function readInput(input: unknown, losses: Losses): readonly NeutralMessage[] {
   if (typeof input === 'string') return [{ role: 'user', content: [{ kind: 'text', text: input }] }];
   const messages: NeutralMessage[] = [];
@@ -26,14 +29,14 @@ export function readInput(input: unknown, losses: Losses): readonly NeutralMessa
   return messages;
 }
 
-/** Two messages as one, where the second goes on with what the first began; null where it begins anew. */
+/** Joins two messages when the second continues the first. Null otherwise. */
 function joinedWith(last: NeutralMessage | undefined, next: NeutralMessage): NeutralMessage | null {
   if (last?.role === 'tool' && next.role === 'tool')
     return { role: 'tool', results: [...last.results, ...next.results] };
   if (last?.role !== 'assistant' || next.role !== 'assistant') return null;
   const has = (message: { readonly content: readonly AssistantPart[] }, kind: AssistantPart['kind']): boolean =>
     message.content.some((part) => part.kind === kind);
-  // Words after words are another answer, unless calls between them still wait for their results.
+  // Text after text is another answer, unless tool calls of the first message still wait for results.
   if (has(next, 'text') && has(last, 'text') && !has(last, 'toolCall')) return null;
   return { role: 'assistant', content: [...last.content, ...next.content] };
 }
@@ -51,7 +54,7 @@ function readItem(item: Fields, where: string, losses: Losses): NeutralMessage |
     case 'custom_tool_call_output':
       return { role: 'tool', results: [readResult(item, where, losses)] };
     default:
-      // What the tools of one host did, references to what it keeps, thoughts only it can read.
+      // Items of provider tools, references to stored items, and other items that only one provider can read.
       losses.essential(where);
       return null;
   }
@@ -65,13 +68,13 @@ function readMessage({ role, content }: Fields, where: string, losses: Losses): 
     case 'user':
       return { role: 'user', content: readParts(content, `${where}.content`, losses) };
     case 'assistant':
-      return { role: 'assistant', content: readSaid(content, `${where}.content`, losses) };
+      return { role: 'assistant', content: readAssistantContent(content, `${where}.content`, losses) };
     default:
       throw malformed(`${where}.role`, 'one of user, assistant, system, developer');
   }
 }
 
-const SPOKEN = new Set<unknown>(['input_text', 'output_text', 'text']);
+const TEXT_TYPES = new Set<unknown>(['input_text', 'output_text', 'text']);
 
 function readTexts(content: unknown, where: string): readonly TextPart[] {
   if (typeof content === 'string') return content === '' ? [] : [{ kind: 'text', text: content }];
@@ -79,7 +82,8 @@ function readTexts(content: unknown, where: string): readonly TextPart[] {
   return content.map((value, index): TextPart => {
     const part = object(value);
     const words = text(part['text']);
-    if (!SPOKEN.has(part['type']) || words === null) throw malformed(`${where}[${index}]`, 'a part of type input_text');
+    if (!TEXT_TYPES.has(part['type']) || words === null)
+      throw malformed(`${where}[${index}]`, 'a part of type input_text');
     return { kind: 'text', text: words };
   });
 }
@@ -91,7 +95,7 @@ function readParts(content: unknown, where: string, losses: Losses): readonly Us
 }
 
 function readPart(part: Fields, where: string, losses: Losses): readonly UserPart[] {
-  if (SPOKEN.has(part['type'])) {
+  if (TEXT_TYPES.has(part['type'])) {
     const words = text(part['text']);
     if (words === null) throw malformed(`${where}.text`, 'a text');
     return [{ kind: 'text', text: words }];
@@ -117,31 +121,31 @@ function sourceAt(part: Fields, member: string): Source | null {
   return id === null ? null : { form: 'id', id };
 }
 
-function readSaid(content: unknown, where: string, losses: Losses): readonly AssistantPart[] {
+function readAssistantContent(content: unknown, where: string, losses: Losses): readonly AssistantPart[] {
   if (typeof content === 'string') return content === '' ? [] : [{ kind: 'text', text: content }];
   if (!Array.isArray(content)) throw malformed(where, 'a text or a list of parts');
   return content.flatMap((value, index): AssistantPart[] => {
     const part = object(value);
     const words = text(part['text']);
-    const refused = text(part['refusal']);
-    if (SPOKEN.has(part['type']) && words !== null) return [{ kind: 'text', text: words }];
-    if (part['type'] === 'refusal' && refused !== null) return [{ kind: 'refusal', text: refused }];
+    const refusal = text(part['refusal']);
+    if (TEXT_TYPES.has(part['type']) && words !== null) return [{ kind: 'text', text: words }];
+    if (part['type'] === 'refusal' && refusal !== null) return [{ kind: 'refusal', text: refusal }];
     losses.essential(`${where}[${index}]`);
     return [];
   });
 }
 
-/** The text of a reasoning item: what is shown of it, its parts apart. */
-export function thoughtOf(item: Fields): string {
+/** Text of a reasoning item: its summary, else its content. Parts are separated by a blank line. */
+export function reasoningTextOf(item: Fields): string {
   const parts = list(item['summary']).length > 0 ? list(item['summary']) : list(item['content']);
   return parts.map((part) => text(object(part)['text']) ?? '').join('\n\n');
 }
 
 function readReasoning(item: Fields): readonly AssistantPart[] {
-  const thought = thoughtOf(item);
+  const reasoning = reasoningTextOf(item);
   const proof = text(item['encrypted_content']);
-  if (thought === '' && proof === null) return [];
-  return [{ kind: 'reasoning', text: thought, proof, redacted: thought === '' }];
+  if (reasoning === '' && proof === null) return [];
+  return [{ kind: 'reasoning', text: reasoning, proof, redacted: reasoning === '' }];
 }
 
 function readCall(item: Fields, where: string): AssistantPart {

@@ -14,7 +14,7 @@ import { malformed } from '../malformed.ts';
 import { CUSTOM_PARAMETERS } from './custom-tools.ts';
 import { readInput } from './read-items.ts';
 
-/** Members that `readResponseRequest` reads, and those that only the answer repeats or where it stays follows from. */
+/** Members that `readResponseRequest` reads, and those that affect only the answer object or its storage. */
 const READ = new Set([
   'model',
   'input',
@@ -34,7 +34,7 @@ const READ = new Set([
   'store',
 ]);
 
-/** Members without which the answer is still the one asked for. */
+/** Members that can be dropped without changing the answer. */
 const HINTS = new Set([
   'service_tier',
   'prompt_cache_key',
@@ -44,12 +44,12 @@ const HINTS = new Set([
   'max_tool_calls',
 ]);
 
-/** What may be asked to be included, and comes by itself or is not there to be left out: no host runs tools here. */
+/** Values of `include` that need no support: the data is always included, or it belongs to provider tools. */
 const INCLUDED =
   /^(reasoning\.encrypted_content|(file_search|web_search|code_interpreter|computer)_call.*|message\.input_image.*)$/;
 
-/** Whether a member asks for what happens anyway. */
-const ASKS_NOTHING: Readonly<Record<string, (value: unknown) => boolean>> = {
+/** Tests whether a member requests the default behaviour. */
+const REQUESTS_DEFAULT: Readonly<Record<string, (value: unknown) => boolean>> = {
   background: (value) => value === false,
   top_logprobs: (value) => value === 0,
   truncation: (value) => value === 'disabled',
@@ -57,9 +57,9 @@ const ASKS_NOTHING: Readonly<Record<string, (value: unknown) => boolean>> = {
   stream_options: (value) => isObject(value),
 };
 
-/** A request for a response in neutral words. What it refers to must have been put in its place before. */
+/** Reads a Responses request into the neutral form. References must be resolved before. Throws InvalidInput. */
 export function readResponseRequest(body: RequestBody, losses: Losses): NeutralChat {
-  noteUnread(body, losses);
+  noteUnsupportedMembers(body, losses);
   const instructions = text(body['instructions']);
   const system: readonly NeutralMessage[] =
     instructions === null ? [] : [{ role: 'system', content: [{ kind: 'text', text: instructions }] }];
@@ -84,10 +84,10 @@ export function readResponseRequest(body: RequestBody, losses: Losses): NeutralC
   };
 }
 
-function noteUnread(body: RequestBody, losses: Losses): void {
+function noteUnsupportedMembers(body: RequestBody, losses: Losses): void {
   for (const [member, value] of Object.entries(body)) {
     if (value === null || value === undefined || READ.has(member) || isGatewayField(member)) continue;
-    if (ASKS_NOTHING[member]?.(value) === true) continue;
+    if (REQUESTS_DEFAULT[member]?.(value) === true) continue;
     if (HINTS.has(member) || member === 'truncation') losses.hint(member);
     else losses.essential(member);
   }
@@ -144,8 +144,8 @@ function readOutputForm({ format, verbosity }: Fields, losses: Losses): OutputFo
 }
 
 function readReasoning(value: unknown): Reasoning | null {
-  const asked = object(value);
-  const effort = text(asked['effort']);
-  const shown = (asked['summary'] ?? asked['generate_summary'] ?? null) === null ? null : true;
+  const settings = object(value);
+  const effort = text(settings['effort']);
+  const shown = (settings['summary'] ?? settings['generate_summary'] ?? null) === null ? null : true;
   return effort === null && shown === null ? null : { effort, budgetTokens: null, shown };
 }

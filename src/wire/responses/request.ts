@@ -2,15 +2,18 @@ import type { ModelRequest } from '../../domain/chat/chat.ts';
 import { object } from '../json/fields.ts';
 import { withMembers } from '../json/members.ts';
 import { upstreamMembers } from '../json/upstream-members.ts';
-import { isProofHere } from './write-request.ts';
+import { isOpenAiProof } from './write-request.ts';
 
-/** Whether an upstream of this dialect takes an item of an answer that may be another's: thoughts it can read it made itself. */
+/** Whether an upstream of this dialect accepts an item. It can read only reasoning that it encrypted itself. */
 const isReadable = (value: unknown): boolean => {
   const { type, encrypted_content: proof } = object(value);
-  return type !== 'reasoning' || isProofHere(proof);
+  return type !== 'reasoning' || isOpenAiProof(proof);
 };
 
-/** The request as the upstream gets it: its own model name and ids, no gateway fields. All other values go on byte for byte. */
+/**
+ * The request for the upstream: with its model name and ids, without gateway fields. All other values keep their bytes.
+ * Reasoning of other vendors is removed from a replaced `input`.
+ */
 export function upstreamResponseRequest(request: ModelRequest, upstreamModel: string): Uint8Array {
   const changes = upstreamMembers(request);
   changes['model'] = JSON.stringify(upstreamModel);

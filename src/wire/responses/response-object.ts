@@ -3,54 +3,54 @@ import type { AnswerContext } from '../dialect.ts';
 import { isObject, list } from '../json/fields.ts';
 import { usageObject } from './usage.ts';
 
-/** How far a response has come. */
+/** State of a response. */
 export interface ResponseState {
   readonly id: string;
   readonly status: 'in_progress' | 'completed' | 'incomplete';
-  /** Why it is incomplete. */
+  /** Why the response is incomplete. Null otherwise. */
   readonly reason: 'max_output_tokens' | 'content_filter' | null;
   readonly output: readonly object[];
   readonly usage: Usage | null;
-  /** Unix seconds. */
+  /** Unix seconds. Null while incomplete. */
   readonly completedAt: number | null;
 }
 
-/** A response as it stands, with every setting of its request, told or taken for granted. */
-export function responseObject(about: AnswerContext, state: ResponseState): Readonly<Record<string, unknown>> {
-  const { body, followUp } = about;
-  const said = (member: string, otherwise: unknown): unknown => body[member] ?? otherwise;
+/** Response object in its current state, with all settings of its request, defaults included. */
+export function responseObject(context: AnswerContext, state: ResponseState): Readonly<Record<string, unknown>> {
+  const { body, followUp } = context;
+  const setting = (member: string, fallback: unknown): unknown => body[member] ?? fallback;
   const reasoning = isObject(body['reasoning']) ? body['reasoning'] : {};
   const text = isObject(body['text']) ? body['text'] : {};
   return {
     id: state.id,
     object: 'response',
-    created_at: about.createdAt,
+    created_at: context.createdAt,
     status: state.status,
     background: false,
     completed_at: state.completedAt,
     error: null,
     incomplete_details: state.reason === null ? null : { reason: state.reason },
-    instructions: said('instructions', null),
-    max_output_tokens: said('max_output_tokens', null),
-    max_tool_calls: said('max_tool_calls', null),
-    model: about.model,
+    instructions: setting('instructions', null),
+    max_output_tokens: setting('max_output_tokens', null),
+    max_tool_calls: setting('max_tool_calls', null),
+    model: context.model,
     output: state.output,
-    parallel_tool_calls: said('parallel_tool_calls', true),
+    parallel_tool_calls: setting('parallel_tool_calls', true),
     previous_response_id: followUp?.previousId ?? null,
-    prompt_cache_key: said('prompt_cache_key', null),
+    prompt_cache_key: setting('prompt_cache_key', null),
     reasoning: { effort: null, summary: null, ...reasoning },
-    safety_identifier: said('safety_identifier', null),
-    service_tier: said('service_tier', 'auto'),
+    safety_identifier: setting('safety_identifier', null),
+    service_tier: setting('service_tier', 'auto'),
     store: followUp?.keep !== undefined,
-    temperature: said('temperature', 1),
+    temperature: setting('temperature', 1),
     text: { format: { type: 'text' }, verbosity: 'medium', ...text },
-    tool_choice: said('tool_choice', 'auto'),
+    tool_choice: setting('tool_choice', 'auto'),
     tools: list(body['tools']),
-    top_logprobs: said('top_logprobs', 0),
-    top_p: said('top_p', 1),
-    truncation: said('truncation', 'disabled'),
+    top_logprobs: setting('top_logprobs', 0),
+    top_p: setting('top_p', 1),
+    truncation: setting('truncation', 'disabled'),
     usage: state.usage === null ? null : usageObject(state.usage),
-    user: said('user', null),
-    metadata: said('metadata', {}),
+    user: setting('user', null),
+    metadata: setting('metadata', {}),
   };
 }

@@ -2,56 +2,56 @@ import type { ByteStream } from '../../domain/bytes.ts';
 import { isObject, parseJson, text } from '../json/fields.ts';
 import { createEventBuffer, dataOf, endOfEvent, nameOf } from '../sse/events.ts';
 
-/** A streamed response as the messages of a WebSocket. */
+/** A streamed response as WebSocket messages. Each chunk is one message. */
 export interface SocketMessages extends ByteStream {
-  /** The number of the event that comes next. */
+  /** `sequence_number` of the next event. */
   nextNumber(): number;
 }
 
-/** How a stream becomes messages. */
-interface MessagesOf {
-  /** The lane that every event names; null for the one without a name. */
+/** Settings of the conversion. */
+interface SocketMessageOptions {
+  /** Value of `stream_id` in every event. Null sends events without `stream_id`. */
   readonly streamId: string | null;
-  /** Told of the response that an answer ended with, before its client is. */
+  /** Called with the final response, before its last event is sent. */
   readonly ended: (response: Readonly<Record<string, unknown>>, status: 'said' | 'failed') => void;
 }
 
 const OPEN_BRACE = 0x7b;
-/** Bytes of the smallest object that names a type: less is no event, and could not be given a lane. */
-const SMALLEST = 11;
+/** Bytes of the smallest object with a type. Smaller data is not an event. */
+const MIN_EVENT_BYTES = 11;
 const NUMBER = '"sequence_number":';
-/** Events after which an answer says no more, and whether it said what it had to. */
+/** Types of the last event, with the status of the response. */
 const LAST: Readonly<Record<string, 'said' | 'failed'>> = {
   'response.completed': 'said',
   'response.incomplete': 'said',
   'response.failed': 'failed',
 };
-/** Every event that is looked into has one of these names in it. */
+/** Only events that contain one of these names are parsed. */
 const LAST_NAMES = Object.keys(LAST).map((name) => Buffer.from(name));
 
-/** The same events, one in a chunk, without the framing of server-sent events. */
-export function socketMessages(source: ByteStream, { streamId, ended }: MessagesOf): SocketMessages {
+/** Converts server-sent events to messages, one per chunk, without the SSE framing. Events have no size limit. */
+export function socketMessages(source: ByteStream, { streamId, ended }: SocketMessageOptions): SocketMessages {
   const events = createEventBuffer(Number.POSITIVE_INFINITY);
   let last: Buffer = Buffer.alloc(0);
 
-  /** The messages of whole events, handed on; false when the sink asked to pause. */
-  function handOn(run: Buffer, take: (message: Buffer) => boolean): boolean {
-    let goOn = true;
+  /** Sends complete events as messages. False when the sink asks to pause. */
+  function deliver(run: Buffer, take: (message: Buffer) => boolean): boolean {
+    let wantsMore = true;
     for (let start = 0; start < run.length;) {
       const end = endOfEvent(run, start);
       const event = run.subarray(start, end);
       start = end;
       const data = dataOf(event);
-      // Comments, and the `[DONE]` that some upstreams end with, have no place in a message.
-      if (data === null || data[0] !== OPEN_BRACE || data.length < SMALLEST) continue;
-      if (LAST_NAMES.some((name) => event.includes(name))) lookInto(event, data);
+      // Comments, and the `[DONE]` marker of some upstreams, are not messages.
+      if (data === null || data[0] !== OPEN_BRACE || data.length < MIN_EVENT_BYTES) continue;
+      if (LAST_NAMES.some((name) => event.includes(name))) reportEnd(event, data);
       last = data;
-      goOn = take(inLane(data, streamId));
+      wantsMore = take(withStreamId(data, streamId));
     }
-    return goOn;
+    return wantsMore;
   }
 
-  function lookInto(event: Buffer, data: Buffer): void {
+  function reportEnd(event: Buffer, data: Buffer): void {
     const value = parseJson(data);
     if (!isObject(value)) return;
     const status = LAST[text(value['type']) ?? nameOf(event) ?? ''];
@@ -63,11 +63,11 @@ export function socketMessages(source: ByteStream, { streamId, ended }: Messages
       source.pipe({
         chunk(bytes) {
           const run = events.add(bytes);
-          return run === null || handOn(run, (message) => sink.chunk(message));
+          return run === null || deliver(run, (message) => sink.chunk(message));
         },
         done() {
           const rest = events.rest();
-          if (rest !== null) handOn(rest, (message) => sink.chunk(message));
+          if (rest !== null) deliver(rest, (message) => sink.chunk(message));
           sink.done();
         },
         fail: (error) => sink.fail(error),
@@ -83,8 +83,8 @@ export function socketMessages(source: ByteStream, { streamId, ended }: Messages
   };
 }
 
-/** An event that says which lane it is of; its own bytes stay as they are. */
-function inLane(data: Buffer, streamId: string | null): Buffer {
+/** Event data with a `stream_id` as first member. All other bytes stay. */
+function withStreamId(data: Buffer, streamId: string | null): Buffer {
   if (streamId === null) return data;
   return Buffer.concat([Buffer.from(`{"stream_id":${JSON.stringify(streamId)},`), data.subarray(1)]);
 }

@@ -1,7 +1,7 @@
 import type { Usage } from '../../domain/chat/chat.ts';
 import { count, isObject, object } from '../json/fields.ts';
 
-/** Token counts as the Responses API reports them. */
+/** `usage` object of the Responses API. */
 export function usageObject(usage: Usage): Readonly<Record<string, unknown>> {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } = usage;
   return {
@@ -13,7 +13,7 @@ export function usageObject(usage: Usage): Readonly<Record<string, unknown>> {
   };
 }
 
-/** The `usage` object of a response; null when there is none, or it counts nothing. */
+/** Reads the `usage` object of a response. Null when it is missing or has no counts. */
 export function usageOf(value: unknown): Usage | null {
   if (!isObject(value)) return null;
   const inputTokens = count(value['input_tokens']);

@@ -11,62 +11,63 @@ import {
   type OpenMessage,
   openReasoning,
   type OpenReasoning,
-  type Say,
+  type EmitEvent,
 } from './output-items.ts';
 import { responseObject, type ResponseState } from './response-object.ts';
 
 type Reason = ResponseState['reason'];
 const REASONS: Readonly<Record<string, Reason>> = { length: 'max_output_tokens', content_filter: 'content_filter' };
 
-/** Writes an answer as the events of a response: every step at once, the whole response last. */
+/** Writes an answer as the events of a response. Each step is written at once; the complete response comes last. */
 export class ResponseWriter implements AnswerWriter {
-  readonly #about: AnswerContext;
+  readonly #context: AnswerContext;
   readonly #custom: ReadonlySet<string>;
   #id: string;
   #text = '';
   #sequence = 0;
   #begun = false;
-  /** Items by their place; an open one has no final form yet. */
+  /** Final items by output index. Null while an item is open. */
   readonly #output: (object | null)[] = [];
-  #spoken: { readonly item: OpenMessage; readonly index: number } | null = null;
-  #thought: { readonly item: OpenReasoning; readonly index: number } | null = null;
-  /** By the call's position in the answer. A call stays open until the end: its pieces may come between another's. */
+  #openMessage: { readonly item: OpenMessage; readonly index: number } | null = null;
+  #openReasoning: { readonly item: OpenReasoning; readonly index: number } | null = null;
+  /** Open calls by call index. A call stays open until the end, because pieces of several calls may alternate. */
   readonly #calls = new Map<number, { readonly item: OpenCall; readonly index: number }>();
   #reason: Reason = null;
   #usage: Usage | null = null;
   #last: Readonly<Record<string, unknown>> | null = null;
 
-  constructor(about: AnswerContext) {
-    this.#about = about;
-    this.#custom = customToolsOf(about.body['tools']);
-    this.#id = about.followUp?.ownId ?? ownResponseId(about.fallbackId);
+  constructor(context: AnswerContext) {
+    this.#context = context;
+    this.#custom = customToolsOf(context.body['tools']);
+    this.#id = context.followUp?.ownId ?? ownResponseId(context.fallbackId);
   }
 
   write(step: AnswerStep): string {
-    if (step.kind === 'begin') this.#id = this.#about.followUp?.ownId ?? step.id ?? this.#id;
+    if (step.kind === 'begin') this.#id = this.#context.followUp?.ownId ?? step.id ?? this.#id;
     if (step.kind === 'usage') this.#usage = step.usage;
     else this.#add(step);
-    return this.#taken();
+    return this.#takeText();
   }
 
   end(): string {
-    this.#opens();
+    this.#begin();
     this.#closeAll();
     const status = this.#reason === null ? 'completed' : 'incomplete';
     const response = this.#response(status);
-    // Before its last event goes out: whoever has read that may come back at once.
-    const isLost = this.#about.followUp?.keep?.(response) === false;
-    this.#last = isLost ? { ...response, store: false } : response;
+    // Store the response before its last event is sent: the client may refer to it right after that event.
+    const isNotStored = this.#context.followUp?.keep?.(response) === false;
+    this.#last = isNotStored ? { ...response, store: false } : response;
     this.#event(`response.${status}`, { response: this.#last });
-    return this.#taken();
+    return this.#takeText();
   }
 
+  /** The complete response. Null before `end`. */
   whole(): Readonly<Record<string, unknown>> | null {
     return this.#last;
   }
 
   #add(step: Exclude<AnswerStep, { kind: 'usage' }>): void {
-    this.#opens();
+    this.#begin();
     switch (step.kind) {
       case 'text':
         this.#message().add('output_text', step.text);
@@ -78,19 +79,19 @@ export class ResponseWriter implements AnswerWriter {
         this.#reasoning().add(step.text);
         break;
       case 'reasoningProof':
-        this.#reasoning().prove(step.proof);
-        this.#closeThought();
+        this.#reasoning().addProof(step.proof);
+        this.#closeReasoning();
         break;
       case 'redactedReasoning':
-        this.#closeThought();
-        this.#reasoning().prove(step.proof);
-        this.#closeThought();
+        this.#closeReasoning();
+        this.#reasoning().addProof(step.proof);
+        this.#closeReasoning();
         break;
       case 'toolCall':
         this.#call(step).add(step.arguments);
         break;
       case 'toolCallProof':
-        this.#calls.get(step.index)?.item.prove(step.proof);
+        this.#calls.get(step.index)?.item.addProof(step.proof);
         break;
       case 'finish':
         this.#reason = REASONS[step.reason] ?? null;
@@ -105,7 +106,7 @@ export class ResponseWriter implements AnswerWriter {
     }
   }
 
-  #opens(): void {
+  #begin(): void {
     if (this.#begun) return;
     this.#begun = true;
     const response = this.#response('in_progress');
@@ -114,55 +115,55 @@ export class ResponseWriter implements AnswerWriter {
   }
 
   #message(): OpenMessage {
-    this.#closeThought();
-    if (this.#spoken === null) {
-      const { index, say } = this.#place();
-      this.#spoken = { item: openMessage(itemIdOf('msg', this.#id, index), say), index };
+    this.#closeReasoning();
+    if (this.#openMessage === null) {
+      const { index, emit } = this.#reserve();
+      this.#openMessage = { item: openMessage(itemIdOf('msg', this.#id, index), emit), index };
     }
-    return this.#spoken.item;
+    return this.#openMessage.item;
   }
 
   #reasoning(): OpenReasoning {
     this.#closeMessage();
-    if (this.#thought === null) {
-      const { index, say } = this.#place();
-      this.#thought = { item: openReasoning(itemIdOf('rs', this.#id, index), say), index };
+    if (this.#openReasoning === null) {
+      const { index, emit } = this.#reserve();
+      this.#openReasoning = { item: openReasoning(itemIdOf('rs', this.#id, index), emit), index };
     }
-    return this.#thought.item;
+    return this.#openReasoning.item;
   }
 
   #call(step: Extract<AnswerStep, { kind: 'toolCall' }>): OpenCall {
     const known = this.#calls.get(step.index);
     if (known !== undefined) return known.item;
-    this.#closeThought();
+    this.#closeReasoning();
     this.#closeMessage();
-    const { index, say } = this.#place();
+    const { index, emit } = this.#reserve();
     const id = itemIdOf('fc', this.#id, index);
     const name = step.name ?? '';
-    const item = openCall({ id, callId: step.id ?? `call_${id}`, name, custom: this.#custom.has(name) }, say);
+    const item = openCall({ id, callId: step.id ?? `call_${id}`, name, custom: this.#custom.has(name) }, emit);
     this.#calls.set(step.index, { item, index });
     return item;
   }
 
-  /** The place of the next item, and how it speaks. */
-  #place(): { readonly index: number; readonly say: Say } {
+  /** Reserves the next output index, with the function that emits events of that item. */
+  #reserve(): { readonly index: number; readonly emit: EmitEvent } {
     const index = this.#output.length;
     this.#output.push(null);
-    return { index, say: (type, rest) => this.#event(type, { output_index: index, ...rest }) };
+    return { index, emit: (type, rest) => this.#event(type, { output_index: index, ...rest }) };
   }
 
   #closeMessage(): void {
-    this.#close(this.#spoken);
-    this.#spoken = null;
+    this.#close(this.#openMessage);
+    this.#openMessage = null;
   }
 
-  #closeThought(): void {
-    this.#close(this.#thought);
-    this.#thought = null;
+  #closeReasoning(): void {
+    this.#close(this.#openReasoning);
+    this.#openReasoning = null;
   }
 
   #closeAll(): void {
-    this.#closeThought();
+    this.#closeReasoning();
     this.#closeMessage();
     for (const call of this.#calls.values()) this.#close(call);
     this.#calls.clear();
@@ -174,13 +175,13 @@ export class ResponseWriter implements AnswerWriter {
   }
 
   #response(status: ResponseState['status']): Readonly<Record<string, unknown>> {
-    return responseObject(this.#about, {
+    return responseObject(this.#context, {
       id: this.#id,
       status,
       reason: this.#reason,
       output: this.#output.filter((item) => item !== null),
       usage: status === 'in_progress' ? null : this.#usage,
-      completedAt: status === 'completed' ? (this.#about.now?.() ?? this.#about.createdAt) : null,
+      completedAt: status === 'completed' ? (this.#context.now?.() ?? this.#context.createdAt) : null,
     });
   }
 
@@ -189,16 +190,16 @@ export class ResponseWriter implements AnswerWriter {
     this.#sequence += 1;
   }
 
-  #taken(): string {
+  #takeText(): string {
     const text = this.#text;
     this.#text = '';
     return text;
   }
 }
 
-/** An answer whole, as a response. */
-export function wholeResponse(steps: readonly AnswerStep[], about: AnswerContext): unknown {
-  const writer = new ResponseWriter(about);
+/** A complete answer as a response object. */
+export function wholeResponse(steps: readonly AnswerStep[], context: AnswerContext): unknown {
+  const writer = new ResponseWriter(context);
   for (const step of steps) writer.write(step);
   writer.end();
   return writer.whole();

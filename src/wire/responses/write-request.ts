@@ -16,18 +16,20 @@ import type { RequestBody } from '../../domain/inference/askable.ts';
 import { addressOf } from '../data-url.ts';
 import { type Fields, withoutNulls } from '../json/fields.ts';
 
-/** A chat as a request for a response. Nothing of it is kept at the upstream: its callers did not ask for that. */
+/** Writes a neutral chat as a Responses request with `store: false`. Adds unsupported parts to `losses`. */
 export function writeResponseRequest(chat: NeutralChat, losses: Losses): RequestBody {
-  noteUnsaid(chat, losses);
+  noteUnsupported(chat, losses);
   const [first, ...others] = chat.messages;
-  const leads = first?.role === 'system';
-  const items = leads ? others : chat.messages;
+  const hasInstructions = first?.role === 'system';
+  const items = hasInstructions ? others : chat.messages;
   const effort = chat.reasoning === null ? null : effortOf(chat.reasoning);
   const thinks = chat.reasoning !== null && effort !== 'none';
   return withoutNulls({
     model: chat.model,
-    instructions: leads ? writeTexts(first.content, 'messages[0]', losses) : null,
-    input: items.flatMap((message, index) => writeMessage(message, `messages[${index + (leads ? 1 : 0)}]`, losses)),
+    instructions: hasInstructions ? writeTexts(first.content, 'messages[0]', losses) : null,
+    input: items.flatMap((message, index) =>
+      writeMessage(message, `messages[${index + (hasInstructions ? 1 : 0)}]`, losses),
+    ),
     stream: chat.stream ? true : null,
     tools: chat.tools.length === 0 ? null : chat.tools.map((tool, index) => writeTool(tool, `tools[${index}]`, losses)),
     tool_choice: chat.toolChoice === null ? null : writeToolChoice(chat.toolChoice),
@@ -37,19 +39,20 @@ export function writeResponseRequest(chat: NeutralChat, losses: Losses): Request
     top_p: chat.topP,
     text: chat.outputForm === null ? null : { format: writeOutputForm(chat.outputForm) },
     reasoning: chat.reasoning === null ? null : writeReasoning(effort, chat.reasoning),
-    // Without a copy at the upstream, the next turn has to bring the thoughts along.
+    // The upstream stores nothing, so the next request must contain the encrypted reasoning.
     include: thinks ? ['reasoning.encrypted_content'] : null,
     store: false,
     user: chat.endUser,
   });
 }
 
-function noteUnsaid(chat: NeutralChat, losses: Losses): void {
+/** Adds unsupported settings to `losses`. */
+function noteUnsupported(chat: NeutralChat, losses: Losses): void {
   if (chat.topK !== null) losses.essential('top_k');
   if (chat.stop.length > 0) losses.essential('stop');
   if ((chat.frequencyPenalty ?? 0) !== 0) losses.essential('frequency_penalty');
   if ((chat.presencePenalty ?? 0) !== 0) losses.essential('presence_penalty');
-  // Determinism was never promised, only tried for.
+  // Only a hint: vendors do not guarantee deterministic answers.
   if (chat.seed !== null) losses.hint('seed');
 }
 
@@ -105,16 +108,16 @@ function writePart(part: UserPart, where: string, losses: Losses): readonly Fiel
   ];
 }
 
-/** Upstreams of this dialect cache by themselves. */
+/** Adds a cache mark to `losses`. Upstreams of this dialect cache prompts automatically. */
 function noteMark(mark: CacheMark | undefined, where: string, losses: Losses): void {
   if (mark !== undefined) losses.hint(`${where}.cache_control`);
 }
 
-/** How OpenAI's encrypted thoughts begin. What another vendor proves by is refused there with the whole call. */
+/** Prefix of OpenAI's encrypted reasoning. OpenAI rejects requests with the proof of another vendor. */
 const PROOF = /^gAAAA/;
 
-/** Whether a proof of a thought is of an upstream of this dialect. */
-export const isProofHere = (proof: unknown): proof is string => typeof proof === 'string' && PROOF.test(proof);
+/** Whether a proof is encrypted reasoning of an upstream of this dialect. */
+export const isOpenAiProof = (proof: unknown): proof is string => typeof proof === 'string' && PROOF.test(proof);
 
 function writeAnswer(parts: readonly AssistantPart[], where: string, losses: Losses): readonly Fields[] {
   return parts.flatMap((part): Fields[] => {
@@ -127,7 +130,7 @@ function writeAnswer(parts: readonly AssistantPart[], where: string, losses: Los
       case 'toolCall':
         return [{ type: 'function_call', call_id: part.id, name: part.name, arguments: part.arguments }];
       case 'reasoning': {
-        if (!isProofHere(part.proof)) {
+        if (!isOpenAiProof(part.proof)) {
           losses.hint(`${where}.reasoning`);
           return [];
         }
@@ -144,7 +147,7 @@ function writeTool(
   losses: Losses,
 ): Fields {
   noteMark(cached, where, losses);
-  // Elsewhere a schema is a wish unless the caller says otherwise; here it would bind.
+  // This API is strict by default, other dialects are not. Send the other dialects' default.
   return withoutNulls({ type: 'function', name, description, parameters, strict: strict ?? false });
 }
 
