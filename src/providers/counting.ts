@@ -5,19 +5,19 @@ import type { Endpoint } from '../domain/inference/endpoint.ts';
 import type { NativeDialect } from '../wire/dialect.ts';
 import { count, object, parseJson } from '../wire/json/fields.ts';
 import { garbled } from './failures.ts';
-import { accepted, ERROR_LIMIT, readBody, type UpstreamCall } from './upstream-answer.ts';
+import { ERROR_LIMIT, readBody, sendCall, type UpstreamCall } from './upstream-answer.ts';
 
-/** How an upstream counts the tokens of a request, which it does for nothing. */
-export interface Counting {
-  /** The endpoint at which it counts, in the dialect it counts in. */
+/** Token counter of an upstream. Its calls are free. */
+export interface TokenCounter {
+  /** Endpoint that counts. Its dialect is the dialect of the requests. */
   readonly endpoint: Endpoint;
-  /** Members of a request that it counts; those that say how to answer are not taken there. */
+  /** Members of a request that the endpoint accepts. Settings of the answer are not accepted. */
   readonly members: readonly string[];
   readonly count: NonNullable<Provider['countTokens']>;
 }
 
-/** Asks for a count, which stands in a member of the answer. */
-export function countedBy(
+/** Creates the function that requests a token count. `member` is the member of the answer with the count. */
+export function createTokenCount(
   http: HttpClient,
   {
     prepare,
@@ -28,10 +28,10 @@ export function countedBy(
     readonly errorOf: NativeDialect['errorOf'];
     readonly member: string;
   },
-): Counting['count'] {
+): TokenCounter['count'] {
   return async (deployment, request, signal) => {
     const call = await prepare(deployment, request);
-    const answer = await accepted(http, deployment, call, { signal, errorOf, owner: request.owner });
+    const answer = await sendCall(http, deployment, call, { signal, errorOf, owner: request.owner });
     const bytes = await readBody(deployment, answer, ERROR_LIMIT);
     const tokens = bytes === null ? null : count(object(parseJson(bytes))[member]);
     if (tokens === null) throw garbled(deployment, 'it is no count of tokens');

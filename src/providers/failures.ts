@@ -5,7 +5,7 @@ import type { AnswerError } from '../wire/dialect.ts';
 import { parseJson } from '../wire/json/fields.ts';
 import { withoutSecrets } from './secrets.ts';
 
-/** The error classes clients know from the OpenAI SDK, by the status an upstream sent. */
+/** Error classes of the OpenAI SDK, by the HTTP status of the upstream. */
 const CLASSES: Readonly<Record<number, string>> = {
   400: 'BadRequestError',
   401: 'AuthenticationError',
@@ -26,15 +26,15 @@ const classOf = (status: number | null): string => {
   return CLASSES[status] ?? (status >= 500 ? 'InternalServerError' : 'APIError');
 };
 
-/** Most characters of a body that is not JSON which are shown to the caller. */
-const SHOWN = 300;
+/** Most characters of a body that is not JSON in an error message. */
+const PLAIN_TEXT_LIMIT = 300;
 
-/** Words a failure as clients of the reference know it: class, provider, and what the provider said. */
+/** Upstream failure with a message in LiteLLM's form: error class, provider, message of the provider. */
 function failed(
   deployment: Deployment,
-  about: {
+  failure: {
     readonly status: number | null;
-    readonly said: string;
+    readonly message: string;
     readonly kind?: string;
     readonly error?: AnswerError | null;
     readonly cause?: unknown;
@@ -42,65 +42,65 @@ function failed(
     readonly retryAfterSeconds?: number | null;
   },
 ): UpstreamFailed {
-  const kind = about.kind ?? classOf(about.status);
-  // Some upstreams quote the credential they refuse; it is ours, not the caller's.
-  const said = withoutSecrets(deployment, about.said);
+  const kind = failure.kind ?? classOf(failure.status);
+  // Some upstreams quote the rejected credential, which callers must not see.
+  const text = withoutSecrets(deployment, failure.message);
   return new UpstreamFailed(
-    `litellm.${kind}: ${kind}: ${displayName(deployment.provider)}Exception - ${said}`,
+    `litellm.${kind}: ${kind}: ${displayName(deployment.provider)}Exception - ${text}`,
     {
       provider: deployment.provider,
-      upstreamStatus: about.status,
-      upstreamType: about.error?.type ?? null,
-      upstreamCode: about.error?.code ?? null,
-      upstreamParam: about.error?.param ?? null,
-      timedOut: about.timedOut ?? false,
-      retryAfterSeconds: about.retryAfterSeconds ?? null,
+      upstreamStatus: failure.status,
+      upstreamType: failure.error?.type ?? null,
+      upstreamCode: failure.error?.code ?? null,
+      upstreamParam: failure.error?.param ?? null,
+      timedOut: failure.timedOut ?? false,
+      retryAfterSeconds: failure.retryAfterSeconds ?? null,
     },
-    about.cause === undefined ? {} : { cause: about.cause },
+    failure.cause === undefined ? {} : { cause: failure.cause },
   );
 }
 
-/** An answer with a status that says no. `body` is null when it was too large to read. */
+/** Failure for an answer with an error status. `body` is null when it was too large to read. */
 export function refusal(
   deployment: Deployment,
-  { status, body, headers = {} }: Refused,
+  { status, body, headers = {} }: ErrorAnswer,
   errorOf: (value: unknown) => AnswerError | null,
 ): UpstreamFailed {
   const value = body === null ? undefined : parseJson(body);
   const error = errorOf(value);
-  const said = error?.message ?? otherMessage(value) ?? plainText(body);
-  return failed(deployment, { status, said, error, retryAfterSeconds: secondsOf(headers['retry-after']) });
+  const message = error?.message ?? otherMessage(value) ?? plainText(body);
+  return failed(deployment, { status, message, error, retryAfterSeconds: secondsOf(headers['retry-after']) });
 }
 
-interface Refused {
+interface ErrorAnswer {
   readonly status: number;
   readonly body: Uint8Array | null;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What a header says in seconds; one that names a date is as good as none. */
-const secondsOf = (said: string | undefined): number | null =>
-  said !== undefined && /^\d{1,6}(\.\d+)?$/.test(said) ? Number(said) : null;
+/** Seconds of a `Retry-After` header. Null when it is missing or a date. */
+const secondsOf = (header: string | undefined): number | null =>
+  header !== undefined && /^\d{1,6}(\.\d+)?$/.test(header) ? Number(header) : null;
 
-/** An error inside an answer or stream whose status said yes. Its code is its status where it is one. */
+/** Failure for an error inside an answer with a 2xx status. Its status is the error code, if that is one, else 500. */
 export function errorInside(deployment: Deployment, error: AnswerError): UpstreamFailed {
   const code = Number(error.code);
   const status = Number.isInteger(code) && code >= 400 && code <= 599 ? code : 500;
-  return failed(deployment, { status, said: error.message, error });
+  return failed(deployment, { status, message: error.message, error });
 }
 
-/** An answer that breaks the rules of its format. */
+/** Failure for an answer that violates its format. `fault` completes the message. */
 export function garbled(deployment: Deployment, fault: string): UpstreamFailed {
   return failed(deployment, {
     status: null,
     kind: 'APIError',
-    said: `The upstream's answer cannot be used: ${fault}.`,
+    message: `The upstream's answer cannot be used: ${fault}.`,
   });
 }
 
-/** A session that ended before its caller wanted it to, or never began. */
-export function brokeOff(deployment: Deployment, said: string): UpstreamFailed {
-  return failed(deployment, { status: null, said });
+/** Failure for a realtime session that did not open, or that ended without a request of the caller. */
+export function sessionFailure(deployment: Deployment, message: string): UpstreamFailed {
+  return failed(deployment, { status: null, message });
 }
 
 const KINDS: Readonly<Record<HttpFault, string>> = {
@@ -117,29 +117,29 @@ function addressRefused(): InvalidInput {
   return new InvalidInput(message, [{ path: ['body', 'api_base'], rule: 'unsupported', message }]);
 }
 
-/** No answer, or one that broke off. Anything but a transport failure comes back as it is. */
+/** Failure for a missing or truncated answer. Errors other than HttpFailure are returned unchanged. */
 export function transportFailure(deployment: Deployment, error: unknown): unknown {
   if (!(error instanceof HttpFailure)) return error;
   if (error instanceof AddressRefused) return addressRefused();
   return failed(deployment, {
     status: null,
     kind: KINDS[error.fault],
-    said: error.message,
+    message: error.message,
     cause: error,
     timedOut: error.fault === 'timeout',
   });
 }
 
-/** Forms of refusal outside the OpenAI envelope: `{message}`, `{detail}`. */
+/** Error message in the forms `{message}` and `{detail}`. Null when there is none. */
 function otherMessage(value: unknown): string | null {
   if (typeof value !== 'object' || value === null) return null;
   const fields = value as Readonly<Record<string, unknown>>;
-  const said = fields['message'] ?? fields['detail'];
-  if (said === undefined || said === null) return null;
-  return typeof said === 'string' ? said : JSON.stringify(said);
+  const found = fields['message'] ?? fields['detail'];
+  if (found === undefined || found === null) return null;
+  return typeof found === 'string' ? found : JSON.stringify(found);
 }
 
 function plainText(body: Uint8Array | null): string {
-  const text = body === null ? '' : new TextDecoder().decode(body.subarray(0, SHOWN * 4)).trim();
-  return text === '' ? 'The upstream gave no reason.' : text.slice(0, SHOWN);
+  const text = body === null ? '' : new TextDecoder().decode(body.subarray(0, PLAIN_TEXT_LIMIT * 4)).trim();
+  return text === '' ? 'The upstream gave no reason.' : text.slice(0, PLAIN_TEXT_LIMIT);
 }

@@ -7,22 +7,22 @@ import { errorOf } from '../wire/chat-completions/answer.ts';
 import { unparsedExchange } from '../wire/exchange.ts';
 import { withMembers } from '../wire/json/members.ts';
 import { contentTypeOf, listName, withParts } from '../wire/multipart/form.ts';
-import { accepted, inKnownWords } from './upstream-answer.ts';
+import { sendCall, withUpstreamFailures } from './upstream-answer.ts';
 
-/** Where a call goes, and what it is let in by. */
-export interface Address {
+/** URL of a call, with its credential headers. */
+export interface CallTarget {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Hands on calls about things that an upstream keeps, in OpenAI's form; `where` says where it keeps them. */
-export function passOver(
+/** Creates the function that forwards calls for stored objects (files, batches), in OpenAI's format. */
+export function createPassThrough(
   http: HttpClient,
-  where: (deployment: Deployment, path: PassThrough['path']) => Address,
+  storageTarget: (deployment: Deployment, path: PassThrough['path']) => CallTarget,
 ): NonNullable<Provider['pass']> {
   return async (deployment, { action, path, body, owner }, signal) => {
-    const { url, headers } = where(deployment, path);
-    const { contentType, pieces } = await carried(body);
+    const { url, headers } = storageTarget(deployment, path);
+    const { contentType, pieces } = await encodedBody(body);
     signal.throwIfAborted();
     const call = {
       method: action.method,
@@ -30,14 +30,14 @@ export function passOver(
       headers: contentType === null ? headers : { ...headers, 'content-type': contentType },
       body: pieces,
     };
-    const answer = await accepted(http, deployment, call, { signal, errorOf, owner });
-    const bytes = await begun(inKnownWords(deployment, answer.body));
+    const answer = await sendCall(http, deployment, call, { signal, errorOf, owner });
+    const bytes = await begun(withUpstreamFailures(deployment, answer.body));
     return unparsedExchange({ status: answer.status, headers: answer.headers }, bytes, undefined);
   };
 }
 
-/** A body as it is sent, large parts of it not copied. */
-async function carried(
+/** Body in pieces to send in order, with its content type. Large parts are not copied. */
+async function encodedBody(
   body: PassBody,
 ): Promise<{ readonly contentType: string | null; readonly pieces: readonly Uint8Array[] }> {
   switch (body.kind) {
@@ -49,10 +49,10 @@ async function carried(
       const { form, without, rename } = body;
       const file = form.parts.find(({ name, filename }) => name === 'file' && filename !== null);
       const lines = rename === undefined || file === undefined ? null : await withModels(form, file, rename);
-      const left = new Set(without);
+      const removed = new Set(without);
       const pieces = withParts(form, (part) => {
         if (part === file && lines !== null) return lines;
-        return left.has(listName(part.name)) ? null : undefined;
+        return removed.has(listName(part.name)) ? null : undefined;
       });
       return { contentType: contentTypeOf(form), pieces };
     }

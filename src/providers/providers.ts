@@ -31,38 +31,38 @@ import { anthropicCount } from './anthropic/count-tokens.ts';
 import { createDemo } from './demo/demo.ts';
 import { geminiCount } from './gemini/count-tokens.ts';
 import { gemini } from './gemini/gemini.ts';
-import { isAnthropics, vertex } from './gemini/vertex.ts';
+import { isAnthropicModel, vertex } from './gemini/vertex.ts';
 import { createHttpProvider } from './http-provider.ts';
 import { ollama } from './ollama/ollama.ts';
 import { compatibleProtocol } from './openai-compatible/openai-compatible.ts';
 import { differencesOf } from './openai-compatible/vendors.ts';
 import { compatibleRealtime } from './openai-compatible/realtime.ts';
-import { openRealtimeBy } from './realtime.ts';
-import { type TranslatedBy, translating } from './translating.ts';
+import { createOpenRealtime } from './realtime.ts';
+import { type TranslationTarget, withTranslation } from './translating.ts';
 
 export { demoDeployment } from './demo/demo.ts';
 
-/** OpenAI itself has retired the older name for the limit on an answer; those who copied it have not. */
+/** OpenAI has deprecated `max_tokens`. Compatible vendors still use it. */
 const OPENAI = chatCompletionsOut({ maxTokensMember: 'max_completion_tokens' });
 const COMPATIBLE = chatCompletionsOut({ maxTokensMember: 'max_tokens' });
-/** Tokens an answer may have where neither the caller nor the deployment (`max_tokens`) says; the reference's own number. */
+/** Most output tokens in the messages dialect, when neither caller nor deployment sets a limit. As in LiteLLM. */
 const MAX_TOKENS = 4096;
 
 const isOpenAi = (apiBase: string | null): boolean =>
   apiBase === null || apiBase.startsWith(new URL(COMPATIBLE_VENDORS.openai.base ?? '').origin);
 
-const inContents = (): TranslatedBy => ({ endpoint: GENERATE_CONTENT, dialect: GENERATE_CONTENT_OUT });
-const inMessages = ({ options }: Deployment): TranslatedBy => ({
+const toGenerateContent = (): TranslationTarget => ({ endpoint: GENERATE_CONTENT, dialect: GENERATE_CONTENT_OUT });
+const toMessages = ({ options }: Deployment): TranslationTarget => ({
   endpoint: MESSAGES,
   dialect: messagesOut({ maxTokens: Number(options['max_tokens'] ?? MAX_TOKENS) }),
 });
 
-const inTexts = ({ options }: Deployment): TranslatedBy => ({
+const toCompletions = ({ options }: Deployment): TranslationTarget => ({
   endpoint: COMPLETIONS,
   dialect: completionsOut({ maxTokens: options['max_tokens'] === undefined ? null : Number(options['max_tokens']) }),
 });
 
-/** What providers reach the world by. */
+/** Clients and credential sources of the providers. */
 interface ProviderTools {
   readonly http: HttpClient;
   readonly sockets: SocketClient;
@@ -70,45 +70,45 @@ interface ProviderTools {
   readonly awsAccounts: AwsAccounts;
 }
 
-/** Every protocol we can speak. A deployment names one by the prefix of its model. */
+/** All providers. A deployment selects one by the prefix of its model. */
 export function createProviders({ http, sockets, googleTokens, awsAccounts }: ProviderTools): readonly Provider[] {
   return [
     ...COMPATIBLE_NAMES.map((name): Provider => {
-      const compatible = translating(createHttpProvider(http, compatibleProtocol(name)), (deployment) => {
+      const compatible = withTranslation(createHttpProvider(http, compatibleProtocol(name)), (deployment) => {
         if (deployment.responses === 'only') return { endpoint: RESPONSES, dialect: RESPONSES_OUT };
-        if (differencesOf(name).chats === false) return inTexts(deployment);
+        if (differencesOf(name).chats === false) return toCompletions(deployment);
         const dialect = name === 'openai' && isOpenAi(deployment.apiBase) ? OPENAI : COMPATIBLE;
         return { endpoint: CHAT_COMPLETIONS, dialect };
       });
       const realtime = compatibleRealtime(name);
-      return realtime === null ? compatible : { ...compatible, openRealtime: openRealtimeBy(sockets, realtime) };
+      return realtime === null ? compatible : { ...compatible, openRealtime: createOpenRealtime(sockets, realtime) };
     }),
-    translating({ ...createHttpProvider(http, gemini), counting: geminiCount(http) }, inContents),
-    translating(createHttpProvider(http, vertex(googleTokens)), (deployment) =>
-      isAnthropics(deployment) ? inMessages(deployment) : inContents(),
+    withTranslation({ ...createHttpProvider(http, gemini), tokenCounter: geminiCount(http) }, toGenerateContent),
+    withTranslation(createHttpProvider(http, vertex(googleTokens)), (deployment) =>
+      isAnthropicModel(deployment) ? toMessages(deployment) : toGenerateContent(),
     ),
-    translating({ ...createHttpProvider(http, anthropic), counting: anthropicCount(http) }, inMessages),
+    withTranslation({ ...createHttpProvider(http, anthropic), tokenCounter: anthropicCount(http) }, toMessages),
     {
-      ...translating(createHttpProvider(http, azure), ({ responses }) =>
+      ...withTranslation(createHttpProvider(http, azure), ({ responses }) =>
         responses === 'only'
           ? { endpoint: RESPONSES, dialect: RESPONSES_OUT }
           : { endpoint: CHAT_COMPLETIONS, dialect: OPENAI },
       ),
-      openRealtime: openRealtimeBy(sockets, azureRealtime),
+      openRealtime: createOpenRealtime(sockets, azureRealtime),
     },
-    translating(createHttpProvider(http, azureAi), () => ({ endpoint: CHAT_COMPLETIONS, dialect: COMPATIBLE })),
+    withTranslation(createHttpProvider(http, azureAi), () => ({ endpoint: CHAT_COMPLETIONS, dialect: COMPATIBLE })),
     ...(['bedrock', 'bedrock_converse'] as const).map((name) =>
-      translating(createHttpProvider(http, bedrock(name, awsAccounts)), () => ({
+      withTranslation(createHttpProvider(http, bedrock(name, awsAccounts)), () => ({
         endpoint: CONVERSE,
         dialect: CONVERSE_OUT,
       })),
     ),
     ...(['cohere', 'cohere_chat'] as const).map((name) =>
-      translating(createHttpProvider(http, cohere(name)), () => ({ endpoint: COHERE_CHAT, dialect: COHERE_OUT })),
+      withTranslation(createHttpProvider(http, cohere(name)), () => ({ endpoint: COHERE_CHAT, dialect: COHERE_OUT })),
     ),
     ...(['ollama', 'ollama_chat'] as const).map((name) =>
-      translating(createHttpProvider(http, ollama(name)), () => ({ endpoint: OLLAMA_CHAT, dialect: OLLAMA_OUT })),
+      withTranslation(createHttpProvider(http, ollama(name)), () => ({ endpoint: OLLAMA_CHAT, dialect: OLLAMA_OUT })),
     ),
-    translating(createDemo(), () => ({ endpoint: CHAT_COMPLETIONS, dialect: COMPATIBLE })),
+    withTranslation(createDemo(), () => ({ endpoint: CHAT_COMPLETIONS, dialect: COMPATIBLE })),
   ];
 }

@@ -11,39 +11,42 @@ import { errorOf } from '../wire/chat-completions/answer.ts';
 import { forUpstream } from '../wire/realtime/client-event.ts';
 import type { SessionNames } from '../wire/realtime/fields.ts';
 import { forClient } from '../wire/realtime/server-event.ts';
-import { brokeOff, refusal, transportFailure } from './failures.ts';
+import { sessionFailure, refusal, transportFailure } from './failures.ts';
 import { secretsOf, withoutSecrets } from './secrets.ts';
 
-/** Longest a caller waits for a session to open, whatever the deployment allows an answer. */
-const MOST_OPENING_MS = 30_000;
-/** Bytes of a close frame's reason. */
+/** Most time to open a session, in ms. A shorter timeout of the deployment applies. */
+const MAX_OPENING_MS = 30_000;
+/** Most bytes of the reason of a close frame (RFC 6455). */
 const REASON_BYTES = 123;
 
-/** How a vendor who has OpenAI's realtime API is reached. */
+/** Addresses and credentials of a vendor with OpenAI's realtime API. */
 export interface RealtimeVendor {
-  /** The address of a session, `https` or `wss`. */
+  /** URL of a session: `http`, `https`, `ws` or `wss`. */
   addressOf(deployment: Deployment, request: RealtimeRequest): string;
-  /** The headers by which it knows who calls. */
-  identityOf(deployment: Deployment): Readonly<Record<string, string>>;
+  /** Credential headers. */
+  authHeadersOf(deployment: Deployment): Readonly<Record<string, string>>;
 }
 
-/** What a session asks for at its address. One that only writes down names its model in its first event. */
+/** Query of a session URL. A transcription session has an intent; its first event contains the model. */
 export const sessionQuery = (member: 'model' | 'deployment', model: string, { intent }: RealtimeRequest): string =>
   intent === null ? `${member}=${encodeURIComponent(model)}` : `intent=${intent}`;
 
-/** Opens sessions with a vendor. */
-export function openRealtimeBy(sockets: SocketClient, vendor: RealtimeVendor): NonNullable<Provider['openRealtime']> {
+/** Creates the function that opens sessions with a vendor. */
+export function createOpenRealtime(
+  sockets: SocketClient,
+  vendor: RealtimeVendor,
+): NonNullable<Provider['openRealtime']> {
   return async (deployment, request, signal) => {
-    const timeoutMs = Math.min(deployment.timeoutSeconds * 1000, MOST_OPENING_MS);
-    const headers = { ...request.headers, ...vendor.identityOf(deployment) };
+    const timeoutMs = Math.min(deployment.timeoutSeconds * 1000, MAX_OPENING_MS);
+    const headers = { ...request.headers, ...vendor.authHeadersOf(deployment) };
     // `https` becomes `wss`.
     const url = vendor.addressOf(deployment, request).replace(/^http/i, 'ws');
     try {
       return upstreamOf(deployment, request, await sockets.connect(url, headers, { signal, timeoutMs }));
     } catch (error) {
-      // An answer that is a success, or leads elsewhere, opened nothing either.
+      // A 2xx or 3xx answer did not open a WebSocket either.
       if (error instanceof SocketRefused && error.status < 400)
-        throw brokeOff(deployment, `It answered ${error.status} instead of opening a WebSocket.`);
+        throw sessionFailure(deployment, `It answered ${error.status} instead of opening a WebSocket.`);
       if (error instanceof SocketRefused) throw refusal(deployment, error, errorOf);
       throw transportFailure(deployment, error);
     }
@@ -54,37 +57,37 @@ function upstreamOf(deployment: Deployment, request: RealtimeRequest, socket: Op
   const names: SessionNames = { publicName: request.model, upstreamName: deployment.upstreamModel };
   const secrets = secretsOf(deployment);
 
-  /** Some upstreams quote the credential they refuse; it is ours, not the caller's. */
-  function scrubbed(message: SocketMessage): SocketMessage {
+  /** The message without secrets. Some upstreams quote the rejected credential, which callers must not see. */
+  function redacted(message: SocketMessage): SocketMessage {
     const bytes = Buffer.from(message.bytes.buffer, message.bytes.byteOffset, message.bytes.byteLength);
     if (!secrets.some((secret) => bytes.includes(secret))) return message;
     return { ...message, bytes: Buffer.from(withoutSecrets(deployment, bytes.toString('utf8'))) };
   }
 
   function failureOf(end: SocketEnd, lastError: string | null): Error | null {
-    if (end.kind !== 'closed') return brokeOff(deployment, lastError ?? SAID[end.kind]);
+    if (end.kind !== 'closed') return sessionFailure(deployment, lastError ?? MESSAGES[end.kind]);
     if (end.code === 1000 || end.code === 1005) return null;
     const reason = end.reason === '' ? '' : `: ${end.reason}`;
-    return brokeOff(deployment, lastError ?? `The session was closed with code ${end.code}${reason}.`);
+    return sessionFailure(deployment, lastError ?? `The session was closed with code ${end.code}${reason}.`);
   }
 
   return {
     socket,
     outbound: (message, assertMayCall) => forUpstream(message, names, assertMayCall),
-    inbound: (message) => forClient(scrubbed(message), names),
-    showable: (reason) => cut(withoutSecrets(deployment, reason)),
+    inbound: (message) => forClient(redacted(message), names),
+    showable: (reason) => truncated(withoutSecrets(deployment, reason)),
     failureOf,
   };
 }
 
-const SAID: Readonly<Record<Exclude<SocketEnd['kind'], 'closed'>, string>> = {
+const MESSAGES: Readonly<Record<Exclude<SocketEnd['kind'], 'closed'>, string>> = {
   cut: 'The upstream broke the session off.',
   'too large': 'The upstream sent a message larger than is taken.',
   garbled: 'The upstream sent what is no WebSocket message.',
 };
 
-/** On a character: a close frame with half of one is against the rules. */
-function cut(reason: string): string {
+/** The reason, cut to `REASON_BYTES` at a character boundary, because it must be valid UTF-8. */
+function truncated(reason: string): string {
   const bytes = Buffer.from(reason);
   if (bytes.length <= REASON_BYTES) return reason;
   return new TextDecoder().decode(bytes.subarray(0, REASON_BYTES), { stream: true });

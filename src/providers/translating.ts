@@ -10,46 +10,50 @@ import { INBOUND } from '../wire/dialects.ts';
 import { streamedExchange, wholeExchange } from '../wire/exchange.ts';
 import { parseJson } from '../wire/json/fields.ts';
 import { translatedStream } from '../wire/translate.ts';
-import type { Counting } from './counting.ts';
+import type { TokenCounter } from './counting.ts';
 import { errorInside } from './failures.ts';
 import type { NativeProvider } from './http-provider.ts';
 
-/** The endpoint and the dialect in which a provider is asked what came in the words of another. */
-export interface TranslatedBy {
+/** Endpoint and dialect to which requests of other dialects are translated. */
+export interface TranslationTarget {
   readonly endpoint: Endpoint;
   readonly dialect: OutboundDialect;
 }
 
 /**
- * The same provider for callers of every dialect. What it answers itself goes through untouched; other conversations are
- * translated, there and back. What the upstream has no words for is refused with InvalidInput, or left out and named.
+ * The provider for callers of all dialects. Native requests are forwarded unchanged. Other conversations are translated
+ * in both directions. Settings that the upstream does not support are rejected with InvalidInput, or dropped and
+ * reported in `dropped`.
  */
-export function translating(native: NativeProvider, by: (deployment: Deployment) => TranslatedBy): Provider {
+export function withTranslation(
+  native: NativeProvider,
+  targetOf: (deployment: Deployment) => TranslationTarget,
+): Provider {
   return {
     name: native.name,
     ...(native.pass === undefined ? {} : { pass: native.pass }),
-    ...(native.counting === undefined ? {} : { countTokens: countingAll(native.counting, by) }),
+    ...(native.tokenCounter === undefined ? {} : { countTokens: translatedCount(native.tokenCounter, targetOf) }),
     async send(deployment, request, signal) {
       if (native.answers(request.endpoint, deployment)) return await native.send(deployment, request, signal);
       const inbound = request.endpoint.dialect === null ? undefined : INBOUND[request.endpoint.dialect];
-      if (inbound === undefined) throw notAnswered(deployment, request);
-      const out = by(deployment);
+      if (inbound === undefined) throw unsupportedEndpoint(deployment, request);
+      const target = targetOf(deployment);
       const losses = new Losses();
       const chat = inbound.readRequest(request.body, losses);
-      if (isKeptInVain(request)) losses.hint('store');
-      const sent = translatedRequest(request, { ...chat, model: deployment.upstreamModel }, out, losses);
+      if (requestsUnavailableStorage(request)) losses.hint('store');
+      const translated = translatedRequest(request, { ...chat, model: deployment.upstreamModel }, target, losses);
       const dropped = droppedOf(losses.all(), deployment, request);
-      const exchange = await native.send(deployment, sent, signal);
-      const back = await answeredBack(exchange, { deployment, request, inbound, outbound: out.dialect });
-      return dropped.length === 0 ? back : { ...back, dropped };
+      const exchange = await native.send(deployment, translated, signal);
+      const answer = await translatedAnswer(exchange, { deployment, request, inbound, outbound: target.dialect });
+      return dropped.length === 0 ? answer : { ...answer, dropped };
     },
   };
 }
 
-/** Counts requests of every dialect: what the upstream has no words for is not counted. */
-function countingAll(
-  { endpoint, members, count }: Counting,
-  by: (deployment: Deployment) => TranslatedBy,
+/** Counts the tokens of requests of all dialects. Settings that the upstream does not support are not counted. */
+function translatedCount(
+  { endpoint, members, count }: TokenCounter,
+  targetOf: (deployment: Deployment) => TranslationTarget,
 ): NonNullable<Provider['countTokens']> {
   return async (deployment, request, signal) => {
     const { dialect } = request.endpoint;
@@ -57,66 +61,66 @@ function countingAll(
     if (inbound === undefined) return await count(deployment, request, signal);
     const losses = new Losses();
     const chat = { ...inbound.readRequest(request.body, losses), model: deployment.upstreamModel };
-    const written = by(deployment).dialect.writeRequest(chat, losses);
+    const written = targetOf(deployment).dialect.writeRequest(chat, losses);
     const body = Object.fromEntries(Object.entries(written).filter(([member]) => members.includes(member)));
     return await count(deployment, { ...request, endpoint, body, bytes: Buffer.from(JSON.stringify(body)) }, signal);
   };
 }
 
-/** Whether a caller asks for an answer to be kept that nobody will keep. */
-const isKeptInVain = ({ followUp, body }: ModelRequest): boolean =>
+/** Whether the request sets `store: true`, but the answer cannot be stored. */
+const requestsUnavailableStorage = ({ followUp, body }: ModelRequest): boolean =>
   followUp !== undefined && followUp.keep === undefined && body['store'] === true;
 
-function notAnswered({ provider }: Deployment, { endpoint, model }: ModelRequest): Unsupported {
+function unsupportedEndpoint({ provider }: Deployment, { endpoint, model }: ModelRequest): Unsupported {
   return new Unsupported(`${endpoint.path}: The provider of the model "${model}" (${provider}) does not answer this.`);
 }
 
 function translatedRequest(
   request: ModelRequest,
   chat: NeutralChat,
-  { endpoint, dialect }: TranslatedBy,
+  { endpoint, dialect }: TranslationTarget,
   losses: Losses,
 ): ModelRequest {
   const body = dialect.writeRequest(chat, losses);
-  // What was replaced is in these words by now.
+  // The translated body already contains the replaced members.
   return { ...request, endpoint, body, bytes: Buffer.from(JSON.stringify(body)), replaced: {}, includeUsage: true };
 }
 
-/** The members left out, for the caller to be told. Throws InvalidInput when one of them may not be. */
+/** Dropped members, to be reported to the caller. Throws InvalidInput when an essential one may not be dropped. */
 function droppedOf(losses: readonly Loss[], deployment: Deployment, request: ModelRequest): readonly string[] {
   const mayDrop = deployment.dropParams || request.body['drop_params'] === true;
-  const refused = mayDrop ? [] : losses.filter(({ weight }) => weight === 'essential').map(({ member }) => member);
-  const [first] = refused;
+  const rejected = mayDrop ? [] : losses.filter(({ weight }) => weight === 'essential').map(({ member }) => member);
+  const [first] = rejected;
   if (first === undefined) return [...new Set(losses.map(({ member }) => member))];
-  const named = [...new Set(refused)].map((member) => `'${member}'`).join(', ');
-  const message = `${request.endpoint.path}: The provider of the model "${request.model}" (${deployment.provider}) has nothing like ${named}. Leave it out, or set drop_params to have that done.`;
+  const names = [...new Set(rejected)].map((member) => `'${member}'`).join(', ');
+  const message = `${request.endpoint.path}: The provider of the model "${request.model}" (${deployment.provider}) has nothing like ${names}. Leave it out, or set drop_params to have that done.`;
   throw new InvalidInput(message, [{ path: ['body', first], rule: 'unsupported', message }]);
 }
 
-/** Unix seconds. */
+/** Current time in Unix seconds. */
 const now = (): number => Math.floor(Date.now() / 1000);
 
-/** The outcome of an answer under the id its caller knows. */
-const named = (outcome: Outcome, { followUp }: ModelRequest): Outcome =>
+/** The outcome with the id that the caller sees. */
+const withPublicId = (outcome: Outcome, { followUp }: ModelRequest): Outcome =>
   followUp === undefined ? outcome : { ...outcome, responseId: followUp.ownId };
 
-/** Between whom an answer is translated. */
-interface Between {
+/** Request and dialects of a translated answer. */
+interface TranslationContext {
   readonly deployment: Deployment;
   readonly request: ModelRequest;
   readonly inbound: InboundDialect;
   readonly outbound: OutboundDialect;
 }
 
-/** The upstream's answer in the caller's dialect. */
-async function answeredBack(
+/** The upstream's answer, translated to the caller's dialect. Throws UpstreamFailed for a failed complete answer. */
+async function translatedAnswer(
   exchange: Exchange,
-  { deployment, request, inbound, outbound }: Between,
+  { deployment, request, inbound, outbound }: TranslationContext,
 ): Promise<Exchange> {
   const { followUp } = request;
   const failed = ({ message, code }: { readonly message: string; readonly code: string }): Error =>
     errorInside(deployment, { message, code, type: null, param: null });
-  const about: AnswerContext = {
+  const context: AnswerContext = {
     model: request.model,
     fallbackId: crypto.randomUUID(),
     createdAt: now(),
@@ -127,9 +131,9 @@ async function answeredBack(
   };
   const head = { status: exchange.status, headers: exchange.headers };
   if (exchange.streaming) {
-    const writer = inbound.writer(about);
+    const writer = inbound.writer(context);
     return streamedExchange(head, translatedStream(exchange.bytes, outbound.reader(), writer, { failed }), {
-      outcome: () => named(exchange.outcome(), request),
+      outcome: () => withPublicId(exchange.outcome(), request),
       deltas: () => exchange.deltas(),
     });
   }
@@ -137,10 +141,10 @@ async function answeredBack(
   const steps = outbound.stepsOf(parseJson(bytes ?? new Uint8Array()));
   const failure = steps.find((step) => step.kind === 'failure');
   if (failure !== undefined) throw failed(failure);
-  const answer = inbound.whole(steps, about);
+  const answer = inbound.whole(steps, context);
   return wholeExchange(head, {
     bytes: Buffer.from(JSON.stringify(answer)),
-    outcome: named(exchange.outcome(), request),
+    outcome: withPublicId(exchange.outcome(), request),
     deltas: () => steps.filter(isChatDelta),
   });
 }

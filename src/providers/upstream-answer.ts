@@ -5,31 +5,31 @@ import type { HttpClient, HttpMethod, UpstreamAnswer } from '../domain/http.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { NativeDialect } from '../wire/dialect.ts';
 import { refusal, transportFailure } from './failures.ts';
-import { tellsSecret, withoutSecrets } from './secrets.ts';
+import { containsSecret, withoutSecrets } from './secrets.ts';
 
-/** A request as a vendor gets it. */
+/** An HTTP request to an upstream. */
 export interface UpstreamCall {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** In pieces where parts of it are large and not to be copied. */
+  /** An array holds pieces to send in order, so that large parts are not copied. */
   readonly body: Uint8Array | readonly Uint8Array[];
-  /** POST when absent. */
+  /** Method. POST when absent. */
   readonly method?: HttpMethod;
-  /** What proves who calls, by name, where that is not the deployment's own: not to be shown either. */
+  /** Credentials of this call besides those of the deployment, by name. They are redacted, too. */
   readonly credentials?: Readonly<Record<string, Secret>>;
 }
 
-/** Most bytes of an error's body that are read. */
+/** Most bytes of an error body. */
 export const ERROR_LIMIT = 1024 * 1024;
 
-/** Sends a call. Throws UpstreamFailed for an answer whose status says no, and when none comes. */
-export async function accepted(
+/** Sends a call. Throws UpstreamFailed for a status other than 2xx, and when there is no answer. */
+export async function sendCall(
   http: HttpClient,
   deployment: Deployment,
   call: UpstreamCall,
   { signal, errorOf, owner }: Terms & { readonly errorOf: NativeDialect['errorOf'] },
 ): Promise<UpstreamAnswer> {
-  const answer = await sent(http, deployment, call, { signal, owner });
+  const answer = await send(http, deployment, call, { signal, owner });
   if (answer.status >= 200 && answer.status <= 299) return answer;
   const { status, headers } = answer;
   throw refusal(deployment, { status, headers, body: await readBody(deployment, answer, ERROR_LIMIT) }, errorOf);
@@ -41,7 +41,7 @@ interface Terms {
   readonly owner: ModelRequest['owner'];
 }
 
-async function sent(
+async function send(
   http: HttpClient,
   deployment: Deployment,
   { method = 'POST', url, headers, body }: UpstreamCall,
@@ -54,19 +54,22 @@ async function sent(
       body instanceof Uint8Array
         ? await http.post(url, headers, body, options)
         : await http.send(method, url, headers, body, options);
-    return { ...answer, headers: showable(deployment, answer.headers) };
+    return { ...answer, headers: redactedHeaders(deployment, answer.headers) };
   } catch (error) {
     throw transportFailure(deployment, error);
   }
 }
 
-/** Headers as callers may see them: some upstreams repeat the credential they were given. */
-function showable(deployment: Deployment, headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  if (!tellsSecret(deployment, Object.values(headers))) return headers;
+/** Answer headers without secrets. Some upstreams repeat the credential of the request. */
+function redactedHeaders(
+  deployment: Deployment,
+  headers: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  if (!containsSecret(deployment, Object.values(headers))) return headers;
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, withoutSecrets(deployment, value)]));
 }
 
-/** Reads a body whole; null when it has more than `limit` bytes. */
+/** Reads a complete body. Null when it has more than `limit` bytes. Throws UpstreamFailed when it is truncated. */
 export async function readBody(
   deployment: Deployment,
   answer: UpstreamAnswer,
@@ -79,8 +82,8 @@ export async function readBody(
   }
 }
 
-/** The same stream, failing in the words callers know. */
-export function inKnownWords(deployment: Deployment, body: ByteStream): ByteStream {
+/** The stream, with transport failures converted to UpstreamFailed. */
+export function withUpstreamFailures(deployment: Deployment, body: ByteStream): ByteStream {
   return {
     pipe(sink: ByteSink) {
       body.pipe({

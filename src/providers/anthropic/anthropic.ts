@@ -3,12 +3,12 @@ import { upstreamMessages } from '../../wire/messages/request.ts';
 import type { Protocol } from '../http-provider.ts';
 
 const ANTHROPIC_BASE = 'https://api.anthropic.com';
-/** The version of the API whose words these are; a caller may name another. */
+/** Default `anthropic-version`. A caller's own header replaces it. */
 const VERSION = '2023-06-01';
-/** What an address may name beyond the host: clients of this API differ in it. */
-const TAIL = /\/v1(\/messages)?$/;
+/** Suffixes of a configured `api_base` that are removed. Clients of this API include different parts of the path. */
+const BASE_SUFFIX = /\/v1(\/messages)?$/;
 
-/** Anthropic, and everything that speaks as it does (`api_base`, with or without `/v1`). */
+/** Protocol of Anthropic and of compatible servers (`api_base`, with or without `/v1`). */
 export const anthropic: Protocol = {
   name: 'anthropic',
   dialectOf: ({ dialect }) => (dialect === 'messages' ? MESSAGES : null),
@@ -16,7 +16,7 @@ export const anthropic: Protocol = {
     const headers: Record<string, string> = { 'content-type': 'application/json', 'anthropic-version': VERSION };
     if (apiKey) headers['x-api-key'] = apiKey.reveal();
     return {
-      url: `${(apiBase ?? ANTHROPIC_BASE).replace(TAIL, '')}/v1${request.endpoint.path}`,
+      url: `${(apiBase ?? ANTHROPIC_BASE).replace(BASE_SUFFIX, '')}/v1${request.endpoint.path}`,
       headers: { ...headers, ...request.forwarded },
       body: upstreamMessages(request, upstreamModel),
     };

@@ -2,11 +2,11 @@ import type { HttpClient } from '../../domain/http.ts';
 import { COUNT_TOKENS } from '../../domain/inference/endpoint.ts';
 import { errorOf } from '../../wire/messages/answer.ts';
 import { anthropic } from './anthropic.ts';
-import { type Counting, countedBy } from '../counting.ts';
+import { createTokenCount, type TokenCounter } from '../counting.ts';
 
-/** Anthropic's count of the tokens of a message. */
-export const anthropicCount = (http: HttpClient): Counting => ({
+/** Token counter of Anthropic's messages API. */
+export const anthropicCount = (http: HttpClient): TokenCounter => ({
   endpoint: COUNT_TOKENS,
   members: ['model', 'system', 'messages', 'tools', 'tool_choice'],
-  count: countedBy(http, { prepare: anthropic.prepare, errorOf, member: 'input_tokens' }),
+  count: createTokenCount(http, { prepare: anthropic.prepare, errorOf, member: 'input_tokens' }),
 });

@@ -1,10 +1,10 @@
 import { type RealtimeVendor, sessionQuery } from '../realtime.ts';
-import { identityOf } from './azure.ts';
+import { authHeadersOf } from './azure.ts';
 
-/** Versions of the older interface that have sessions are previews with a date. */
+/** Versions of the older API with realtime sessions: dated previews. */
 const DATED_PREVIEW = /^\d{4}-\d{2}-\d{2}-preview$/;
 
-/** Sessions at Azure: under `/openai/v1`, or under `/openai` where the deployment names a version of the older interface. */
+/** Realtime sessions at Azure: under `/openai/v1`, or under `/openai` for a dated preview version. */
 export const azureRealtime: RealtimeVendor = {
   addressOf({ apiBase, upstreamModel, options }, request) {
     const root = (apiBase ?? '').replace(/\/openai(\/v1|\/deployments\/.*)?$/, '');
@@ -13,5 +13,5 @@ export const azureRealtime: RealtimeVendor = {
       ? `${root}/openai/realtime?api-version=${version}&${sessionQuery('deployment', upstreamModel, request)}`
       : `${root}/openai/v1/realtime?${sessionQuery('model', upstreamModel, request)}`;
   },
-  identityOf,
+  authHeadersOf,
 };

@@ -12,7 +12,10 @@ import { signedHeaders } from './sign.ts';
 
 const DEFAULT_REGION = 'us-west-2';
 
-/** Models on Amazon Bedrock, through Converse, and vectors of two makers: by an API key, or signed by whoever may call them. */
+/**
+ * Protocol of Amazon Bedrock: chats through Converse, and embeddings of Amazon and Cohere. Authenticates by API key,
+ * else by a request signature with AWS credentials.
+ */
 export function bedrock(name: 'bedrock' | 'bedrock_converse', accounts: AwsAccounts): Protocol {
   return {
     name,
@@ -21,7 +24,7 @@ export function bedrock(name: 'bedrock' | 'bedrock_converse', accounts: AwsAccou
       return operation === 'embeddings' && isEmbeddingModel(upstreamModel) ? BEDROCK_EMBEDDINGS : null;
     },
     async prepare(deployment, request) {
-      const { region, model } = placeOf(deployment);
+      const { region, model } = regionAndModelOf(deployment);
       const { endpoint, body, stream } = request;
       const isChat = endpoint.dialect === 'converse';
       const bytes = isChat ? request.bytes : Buffer.from(JSON.stringify(embeddingRequest(model, body)));
@@ -41,65 +44,69 @@ export function bedrock(name: 'bedrock' | 'bedrock_converse', accounts: AwsAccou
 
 /** What a region looks like. Callers name models behind a wildcard: nothing else may become part of a host. */
 const REGION = '[a-z]{2}(?:-[a-z]+)+-\\d';
-const PLACED = new RegExp(`^(${REGION})/(.+)$`);
+const PREFIXED = new RegExp(`^(${REGION})/(.+)$`);
 const RESOURCE = new RegExp(`^arn:[^:]*:bedrock:(${REGION}):`);
 
-/** A model may be named with its region before it, or by a resource name that says where it is. */
-function placeOf({ upstreamModel, options }: Deployment): { readonly region: string; readonly model: string } {
-  const placed = PLACED.exec(upstreamModel);
-  const model = placed?.[2] ?? upstreamModel;
-  const named = placed?.[1] ?? options['aws_region_name'] ?? RESOURCE.exec(model)?.[1];
-  return { region: named ?? DEFAULT_REGION, model };
+/** Region and model. The region is a prefix of the model name, `aws_region_name`, part of an ARN, or the default. */
+function regionAndModelOf({ upstreamModel, options }: Deployment): {
+  readonly region: string;
+  readonly model: string;
+} {
+  const prefixed = PREFIXED.exec(upstreamModel);
+  const model = prefixed?.[2] ?? upstreamModel;
+  const region = prefixed?.[1] ?? options['aws_region_name'] ?? RESOURCE.exec(model)?.[1];
+  return { region: region ?? DEFAULT_REGION, model };
 }
 
 function baseOf({ apiBase, options }: Deployment, region: string): string {
-  const given = options['aws_bedrock_runtime_endpoint'] ?? apiBase;
-  if (given) return given.replace(/\/+$/, '');
+  const configured = options['aws_bedrock_runtime_endpoint'] ?? apiBase;
+  if (configured) return configured.replace(/\/+$/, '');
   return `https://bedrock-runtime.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
 }
 
-/** Keys of the deployment's own sign as they are; whatever else it says, or says nothing, has to be looked up. */
+/** Credentials to sign with: the keys of the deployment, else those that `accounts` resolves. Throws UpstreamFailed. */
 async function credentialsOf(deployment: Deployment, region: string, accounts: AwsAccounts): Promise<AwsCredentials> {
   const account = accountOf(deployment, region);
   const { keys, profile, role, webIdentityToken } = account;
   if (keys !== null && profile === null && role === null && webIdentityToken === null) return keys;
-  // Half of a pair is a slip: nobody else is to sign in its place.
-  if (keys === null && isHalf(deployment)) throw refused(deployment, 'this deployment names half of a pair of keys.');
+  // One key without the other is a configuration error. Do not fall back to other credentials.
+  if (keys === null && hasAnyKey(deployment))
+    throw credentialsFailure(deployment, 'this deployment names half of a pair of keys.');
   try {
     return await accounts.for(account);
   } catch (cause) {
-    throw refused(deployment, 'those of this deployment do not hold, or there are none.', { cause });
+    throw credentialsFailure(deployment, 'those of this deployment do not hold, or there are none.', { cause });
   }
 }
 
-const isHalf = ({ options, secrets }: Deployment): boolean =>
+const hasAnyKey = ({ options, secrets }: Deployment): boolean =>
   options['aws_access_key_id'] !== undefined || secrets['aws_secret_access_key'] !== undefined;
 
-/** What is thrown tells callers what is wrong here, not with what. */
-function refused({ provider }: Deployment, why: string, options?: ErrorOptions): UpstreamFailed {
+/** Error for callers. The message contains the reason, but no account or key. */
+function credentialsFailure({ provider }: Deployment, why: string, options?: ErrorOptions): UpstreamFailed {
   const message = `litellm.AuthenticationError: AuthenticationError: ${displayName(provider)}Exception - No credentials for AWS: ${why}`;
   return new UpstreamFailed(message, { provider, upstreamStatus: null }, options);
 }
 
 function accountOf({ options, secrets }: Deployment, region: string): AwsAccount {
-  const said = (name: string): string | null => options[name] ?? null;
-  const accessKeyId = said('aws_access_key_id');
+  const option = (name: string): string | null => options[name] ?? null;
+  const accessKeyId = option('aws_access_key_id');
   const secretAccessKey = secrets['aws_secret_access_key'];
-  const arn = said('aws_role_name');
+  const arn = option('aws_role_name');
   return {
     keys:
       accessKeyId === null || secretAccessKey === undefined
         ? null
         : { accessKeyId, secretAccessKey, sessionToken: secrets['aws_session_token'] ?? null },
-    profile: said('aws_profile_name'),
-    role: arn === null ? null : { arn, sessionName: said('aws_session_name'), externalId: said('aws_external_id') },
+    profile: option('aws_profile_name'),
+    role: arn === null ? null : { arn, sessionName: option('aws_session_name'), externalId: option('aws_external_id') },
     webIdentityToken: secrets['aws_web_identity_token'] ?? null,
     region,
-    stsEndpoint: said('aws_sts_endpoint'),
+    stsEndpoint: option('aws_sts_endpoint'),
   };
 }
 
-/** What must not be shown of them. */
+/** The secret parts of credentials, by name. */
 function secretsOf({ secretAccessKey, sessionToken }: AwsCredentials): Readonly<Record<string, Secret>> {
   return { secretAccessKey, ...(sessionToken === null ? {} : { sessionToken }) };
 }

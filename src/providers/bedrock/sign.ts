@@ -1,7 +1,7 @@
 import { AwsV4Signer } from 'aws4fetch';
 import type { AwsCredentials } from '../../domain/chat/aws-accounts.ts';
 
-/** The headers of a POST, with those that prove who sent it (Signature Version 4). */
+/** Headers of a POST with its AWS Signature Version 4. */
 export async function signedHeaders(
   call: { readonly url: string; readonly headers: Readonly<Record<string, string>>; readonly body: Uint8Array },
   credentials: AwsCredentials,

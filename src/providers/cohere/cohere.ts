@@ -12,7 +12,7 @@ import type { Protocol } from '../http-provider.ts';
 const COHERE_BASE = 'https://api.cohere.com';
 const RERANK_FRAME = openAiFrame();
 
-/** Cohere's second version: chat, embeddings, and the reranking that others took over. */
+/** Protocol of Cohere's API v2: chat, embeddings and rerank. */
 export function cohere(name: 'cohere' | 'cohere_chat'): Protocol {
   return {
     name,
@@ -37,7 +37,7 @@ function dialectOf({ dialect, operation }: Endpoint): NativeDialect | null {
   return operation === 'rerank' ? RERANK_FRAME : null;
 }
 
-/** An address may be given with a version, or with that of an endpoint of the first version. */
+/** Base URL. `api_base` may contain a version and an endpoint path, which are removed. */
 const baseOf = ({ apiBase }: Deployment): string => (apiBase ?? COHERE_BASE).replace(/\/v\d(\/.*)?$/, '');
 
 function pathOf({ operation, path }: Endpoint): string {
@@ -49,14 +49,14 @@ function bodyOf({ upstreamModel }: Deployment, request: ModelRequest): Uint8Arra
   const { endpoint, body, bytes } = request;
   if (endpoint.dialect === 'cohere-chat') return bytes;
   if (endpoint.operation === 'rerank') return upstreamRequest(request, upstreamModel);
-  const asked = withoutNulls({
+  const embedRequest = withoutNulls({
     model: upstreamModel,
     texts: textsToEmbed(body),
-    // What a text is embedded for is not said in OpenAI's words; Cohere's own word is taken where it stands.
+    // OpenAI's API has no input type, but Cohere requires one. A caller may send Cohere's member.
     input_type: body['input_type'] ?? 'search_document',
     embedding_types: ['float'],
     output_dimension: body['dimensions'],
     truncate: body['truncate'],
   });
-  return Buffer.from(JSON.stringify(asked));
+  return Buffer.from(JSON.stringify(embedRequest));
 }

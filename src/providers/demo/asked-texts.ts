@@ -1,15 +1,15 @@
 import { countTokens } from './reply.ts';
 
-/** One text of those a request asks about, and how many tokens the demo model takes it for. */
-interface AskedText {
+/** One text of a request, with its number of tokens by the rule of the demo model. */
+interface CountedText {
   readonly text: string;
   readonly tokens: number;
 }
 
-/** The texts of a prompt or an input: one, several, or either as numbers of tokens, which are shown as they are. */
-export function askedTexts(asked: unknown): readonly AskedText[] {
-  const several = Array.isArray(asked) && !asked.some((item) => typeof item === 'number');
-  return (several ? (asked as readonly unknown[]) : [asked]).map((item) => {
+/** Texts of a prompt or an input: one or several, as strings or token arrays. A token array becomes its numbers. */
+export function countedTexts(input: unknown): readonly CountedText[] {
+  const several = Array.isArray(input) && !input.some((item) => typeof item === 'number');
+  return (several ? (input as readonly unknown[]) : [input]).map((item) => {
     if (typeof item === 'string') return { text: item, tokens: countTokens(item) };
     if (Array.isArray(item)) return { text: item.join(' '), tokens: item.length };
     const text = JSON.stringify(item);
@@ -17,4 +17,4 @@ export function askedTexts(asked: unknown): readonly AskedText[] {
   });
 }
 
-export const tokensOf = (texts: readonly AskedText[]): number => texts.reduce((sum, { tokens }) => sum + tokens, 0);
+export const tokensOf = (texts: readonly CountedText[]): number => texts.reduce((sum, { tokens }) => sum + tokens, 0);

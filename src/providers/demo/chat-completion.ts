@@ -2,7 +2,7 @@ import type { Exchange, ModelRequest } from '../../domain/chat/chat.ts';
 import { piecesOf, streamedAnswer, wholeAnswer } from './events.ts';
 import { composeReply, countTokens, type DemoReply } from './reply.ts';
 
-/** What the demo model answers to messages. */
+/** Chat completion of the demo model. */
 export async function chatCompletion(request: ModelRequest): Promise<Exchange> {
   const { mockResponse: text } = request;
   const reply: DemoReply = text === undefined ? composeReply(request.body) : { kind: 'text', text };

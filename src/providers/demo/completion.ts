@@ -1,11 +1,11 @@
 import type { Exchange, ModelRequest } from '../../domain/chat/chat.ts';
-import { askedTexts, tokensOf } from './asked-texts.ts';
+import { countedTexts, tokensOf } from './asked-texts.ts';
 import { piecesOf, streamedAnswer, wholeAnswer } from './events.ts';
 import { countTokens, echoOf } from './reply.ts';
 
-/** What the demo model says after each prompt. */
+/** Text completion of the demo model, with one choice for each prompt. */
 export async function completion(request: ModelRequest): Promise<Exchange> {
-  const prompts = askedTexts(request.body['prompt']);
+  const prompts = countedTexts(request.body['prompt']);
   const replies = prompts.map(({ text }) => request.mockResponse ?? echoOf(text));
   const frame = {
     id: `cmpl-demo-${crypto.randomUUID()}`,
@@ -14,8 +14,8 @@ export async function completion(request: ModelRequest): Promise<Exchange> {
     model: request.model,
   };
   const prompt = tokensOf(prompts);
-  const said = replies.reduce((sum, reply) => sum + countTokens(reply), 0);
-  const usage = { prompt_tokens: prompt, completion_tokens: said, total_tokens: prompt + said };
+  const output = replies.reduce((sum, reply) => sum + countTokens(reply), 0);
+  const usage = { prompt_tokens: prompt, completion_tokens: output, total_tokens: prompt + output };
   const choice = (text: string, index: number, finishReason: string | null): object => ({
     text,
     index,

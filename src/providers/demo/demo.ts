@@ -7,7 +7,7 @@ import { completion } from './completion.ts';
 import { embeddings } from './embeddings.ts';
 import { rerank } from './rerank.ts';
 
-/** The built-in deployment: needs no key, costs nothing, answers to `demo`. */
+/** Built-in deployment of the model `demo`. Needs no key and costs nothing. */
 export const demoDeployment: Deployment = {
   id: 'demo',
   modelGroup: 'demo',
@@ -28,11 +28,11 @@ const ANSWERS = {
   text_completion: completion,
   embeddings,
   rerank,
-  moderation: none,
-  generate_content: none,
+  moderation: unsupported,
+  generate_content: unsupported,
 } as const;
 
-/** Answers from this process, in the same words for the same request, so that everything works without an upstream. */
+/** Provider that answers in this process, without an upstream. The same request gets the same answer text. */
 export function createDemo(): NativeProvider {
   return {
     name: 'demo',
@@ -44,7 +44,7 @@ export function createDemo(): NativeProvider {
   };
 }
 
-/** It has no voice, and to let every text pass, or none, would not be a demonstration. */
-function none({ endpoint }: ModelRequest): never {
+/** Rejects operations that the demo model does not support: moderation, images and audio. */
+function unsupported({ endpoint }: ModelRequest): never {
   throw new Unsupported(`${endpoint.path}: The built-in demo model does not answer this.`);
 }

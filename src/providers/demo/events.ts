@@ -8,33 +8,33 @@ import { EventRelay } from '../../wire/sse/relay.ts';
 
 const HEAD = { status: 200, headers: {} } as const;
 
-/** An answer of the demo model that comes whole. */
+/** Complete answer of the demo model. */
 export function wholeAnswer(request: ModelRequest, value: object): Exchange {
   const { model, textLimit = 0 } = request;
   return wholeExchange(HEAD, wholeInFrame(Buffer.from(JSON.stringify(value)), value, { model, textLimit }));
 }
 
-/** An answer of the demo model as a stream of these chunks, the last of which counts its tokens. */
+/** Streamed answer of the demo model. The last chunk must contain the usage. */
 export async function streamedAnswer(request: ModelRequest, chunks: readonly object[]): Promise<Exchange> {
-  const impossible = (): Error => new TypeError('The demo model broke its own format.');
+  const formatError = (): Error => new TypeError('The demo model broke its own format.');
   const events = [...chunks.map((chunk) => eventOf(JSON.stringify(chunk))), eventOf('[DONE]')];
   const inspector = new ChunkInspector({
     model: request.model,
     dropUsage: !request.includeUsage,
     textLimit: request.textLimit ?? 0,
-    refused: impossible,
-    garbled: impossible,
+    refused: formatError,
+    garbled: formatError,
   });
-  const relay = new EventRelay(oneByOne(events), inspector, impossible);
+  const relay = new EventRelay(streamOf(events), inspector, formatError);
   await relay.opened;
   return relayedExchange(HEAD, relay, inspector);
 }
 
-/** Words with the space before them: small enough to see a stream grow. */
+/** Words with the whitespace before them. Small pieces make streaming visible. */
 export const piecesOf = (text: string): readonly string[] => text.match(/\s*\S+|\s+$/g) ?? [];
 
-/** The events one at a time, each in its own turn of the loop, as an upstream's arrive. */
-function oneByOne(events: readonly Buffer[]): ByteStream {
+/** Stream that sends one event per event-loop turn, as an upstream does. */
+function streamOf(events: readonly Buffer[]): ByteStream {
   let sink: ByteSink | null = null;
   let at = 0;
   let scheduled = false;

@@ -1,4 +1,4 @@
-/** What the demo model says: words, or one call of a tool. */
+/** Reply of the demo model: text, or one tool call. */
 export type DemoReply =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'toolCall'; readonly name: string; readonly arguments: string };
@@ -7,18 +7,18 @@ type Fields = Readonly<Record<string, unknown>>;
 const object = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {});
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-/** Characters of a prompt that the answer quotes. */
-const QUOTED = 400;
+/** Most characters of the prompt in the reply. */
+const QUOTE_LIMIT = 400;
 const CHARACTERS_PER_TOKEN = 4;
 
-/** The demo model's rule for counting: one token for every four characters, the last one rounded up. */
+/** Token count of the demo model: one token per four UTF-16 code units, rounded up. */
 export function countTokens(text: string): number {
   return Math.ceil(text.length / CHARACTERS_PER_TOKEN);
 }
 
 /**
- * The answer to a chat-completions body. A tool that the last message names is called, with a value of the
- * right type for each argument it requires; a tool's result is quoted; everything else is echoed.
+ * Reply to a chat-completions body. Calls the first tool whose name is in the last message, with a value of the right
+ * type for each required argument. Quotes a tool result, and echoes all other messages.
  */
 export function composeReply(body: Fields): DemoReply {
   const last = object(list(body['messages']).at(-1));
@@ -28,9 +28,9 @@ export function composeReply(body: Fields): DemoReply {
   return { kind: 'text', text: last['role'] === 'tool' ? echoOf(prompt, 'The tool answered') : echoOf(prompt) };
 }
 
-/** What the demo model says to words it was given: who it is, and the words. */
-export function echoOf(prompt: string, whose = 'You said'): string {
-  return `This is the built-in demo model of Lensgate, not a language model. ${whose}: ${prompt.slice(0, QUOTED)}`;
+/** Reply that names the demo model and quotes the prompt. */
+export function echoOf(prompt: string, intro = 'You said'): string {
+  return `This is the built-in demo model of Lensgate, not a language model. ${intro}: ${prompt.slice(0, QUOTE_LIMIT)}`;
 }
 
 function textOf(content: unknown): string {

@@ -8,26 +8,26 @@ import { countTokens } from './reply.ts';
 const NOTICE =
   'This order is from the built-in demo model of Lensgate, not a language model: it counts the words a document shares with the query.';
 
-/** The documents, those that share the most words with the query first. */
+/** Reranks documents by the words that they share with the query. */
 export async function rerank(request: ModelRequest): Promise<Exchange> {
   const { body, endpoint } = request;
-  const { query, documents, top_n: most } = body;
+  const { query, documents, top_n: limit } = body;
   if (!Array.isArray(documents)) throw mistyped('documents', 'an array', endpoint);
   const texts = documents.map(textOf);
-  const asked = vectorOf(String(query));
+  const queryVector = vectorOf(String(query));
   const results = texts
-    .map((text, index) => ({ index, relevance_score: Math.max(0, dot(asked, vectorOf(text))) }))
+    .map((text, index) => ({ index, relevance_score: Math.max(0, dot(queryVector, vectorOf(text))) }))
     .toSorted((left, right) => right.relevance_score - left.relevance_score);
   const tokens = tokensOf([String(query), ...texts].map((text) => ({ text, tokens: countTokens(text) })));
   return wholeAnswer(request, {
     id: `rerank-demo-${crypto.randomUUID()}`,
     notice: NOTICE,
-    results: typeof most === 'number' ? results.slice(0, Math.max(0, most)) : results,
+    results: typeof limit === 'number' ? results.slice(0, Math.max(0, limit)) : results,
     usage: { total_tokens: tokens },
   });
 }
 
-/** A document is a text, or an object that has one. */
+/** Text of a document: a string, the `text` of an object, else its JSON. */
 function textOf(document: unknown): string {
   if (typeof document === 'string') return document;
   const { text } = Object(document) as { readonly text?: unknown };

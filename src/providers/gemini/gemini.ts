@@ -7,12 +7,12 @@ import { contentRequest } from '../../wire/generate-content/request.ts';
 import type { Protocol } from '../http-provider.ts';
 import type { UpstreamCall } from '../upstream-answer.ts';
 
-/** In which Google answers clients of OpenAI. */
+/** Answer format of Google's OpenAI-compatible endpoints. */
 const FRAME = openAiFrame();
 
 const GOOGLE_BASE = 'https://generativelanguage.googleapis.com/v1beta';
 
-/** Google's Gemini API, by key. Vectors are asked for where Google answers as OpenAI does. */
+/** Protocol of Google's Gemini API, with an API key. Embeddings use Google's OpenAI-compatible endpoint. */
 export const gemini: Protocol = {
   name: 'gemini',
   dialectOf({ dialect, path }) {
@@ -34,7 +34,7 @@ export const gemini: Protocol = {
   },
 };
 
-/** Where and by what key a model's method is called. */
+/** URL and headers of a method of a model. */
 export function geminiAddress(
   { apiBase, apiKey, upstreamModel }: Deployment,
   method: string,
@@ -46,7 +46,7 @@ export function geminiAddress(
   };
 }
 
-/** An address may be given with or without the version of the API. */
+/** Base URL. `api_base` may be given with or without an API version. */
 function baseOf(apiBase: string | null): string {
   if (apiBase === null) return GOOGLE_BASE;
   return /\/v\d+(alpha|beta)?$/.test(apiBase) ? apiBase : `${apiBase}/v1beta`;

@@ -9,50 +9,53 @@ import { upstreamMessages } from '../../wire/messages/request.ts';
 import { withMembers } from '../../wire/json/members.ts';
 import type { Protocol } from '../http-provider.ts';
 
-const EVERYWHERE = 'global';
-/** The version of Anthropic's words that Google Cloud takes; it wants it in the body. */
+const GLOBAL_LOCATION = 'global';
+/** `anthropic_version` of Google Cloud. It is a member of the body there. */
 const ANTHROPIC_VERSION = 'vertex-2023-10-16';
 
-/** Whose model it is: Anthropic's are asked in Anthropic's words, all others in Google's. */
-export const isAnthropics = ({ upstreamModel }: Pick<Deployment, 'upstreamModel'>): boolean =>
+/** Whether a model is Anthropic's. Those use the messages dialect, all others generateContent. */
+export const isAnthropicModel = ({ upstreamModel }: Pick<Deployment, 'upstreamModel'>): boolean =>
   upstreamModel.startsWith('claude-');
 
-/** The models of Google and of Anthropic on Google Cloud (Vertex AI), by the account of a service or of the machine. */
+/**
+ * Protocol of Vertex AI on Google Cloud, for models of Google and Anthropic. Authenticates by an access token of a
+ * service account or of the machine.
+ */
 export function vertex(tokens: CloudTokens): Protocol {
   return {
     name: 'vertex_ai',
     dialectOf({ dialect }, deployment) {
-      if (isAnthropics(deployment)) return dialect === 'messages' ? MESSAGES : null;
+      if (isAnthropicModel(deployment)) return dialect === 'messages' ? MESSAGES : null;
       return dialect === 'generate-content' ? GENERATE_CONTENT : null;
     },
     async prepare(deployment, request) {
       const { token, project } = await tokenOf(deployment, tokens);
-      const asked = isAnthropics(deployment) ? askedOfAnthropic(request) : askedOfGoogle(request);
+      const call = isAnthropicModel(deployment) ? anthropicCall(request) : googleCall(request);
       return {
-        url: `${addressOf(deployment, project, asked.publisher)}:${asked.method}`,
-        headers: { 'content-type': 'application/json', ...asked.headers, authorization: `Bearer ${token.reveal()}` },
-        body: asked.body,
+        url: `${addressOf(deployment, project, call.publisher)}:${call.method}`,
+        headers: { 'content-type': 'application/json', ...call.headers, authorization: `Bearer ${token.reveal()}` },
+        body: call.body,
         credentials: { token },
       };
     },
   };
 }
 
-/** What is asked of a model, by its publisher. */
-interface Asked {
+/** Parts of a call that depend on the publisher of the model. */
+interface PublisherCall {
   readonly publisher: 'google' | 'anthropic';
   readonly method: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
 }
 
-function askedOfGoogle(request: ModelRequest): Asked {
+function googleCall(request: ModelRequest): PublisherCall {
   const method = request.stream ? 'streamGenerateContent?alt=sse' : 'generateContent';
   return { publisher: 'google', method, body: contentRequest(request) };
 }
 
-/** As Anthropic itself is asked, but for the model, which the address names, and the version, which the body does. */
-function askedOfAnthropic(request: ModelRequest): Asked {
+/** A call of Anthropic's API, but with the model in the URL and the version in the body. */
+function anthropicCall(request: ModelRequest): PublisherCall {
   const body = withMembers(upstreamMessages(request, ''), {
     model: null,
     anthropic_version: JSON.stringify(ANTHROPIC_VERSION),
@@ -66,7 +69,7 @@ function askedOfAnthropic(request: ModelRequest): Asked {
   };
 }
 
-/** What is thrown tells callers what is wrong here, not with what. */
+/** Access token and its project. Throws UpstreamFailed, whose message contains no part of the credentials. */
 async function tokenOf({ secrets, provider }: Deployment, tokens: CloudTokens): ReturnType<CloudTokens['for']> {
   try {
     return await tokens.for(secrets['vertex_credentials'] ?? null);
@@ -78,18 +81,18 @@ async function tokenOf({ secrets, provider }: Deployment, tokens: CloudTokens): 
 
 function addressOf(
   { options, apiBase, upstreamModel, provider }: Deployment,
-  named: string | null,
-  publisher: Asked['publisher'],
+  tokenProject: string | null,
+  publisher: PublisherCall['publisher'],
 ): string {
-  const project = options['vertex_project'] ?? named;
+  const project = options['vertex_project'] ?? tokenProject;
   if (project === null) {
     const message = `litellm.BadRequestError: BadRequestError: ${provider}Exception - This deployment names no project of Google Cloud: set vertex_project.`;
     throw new UpstreamFailed(message, { provider, upstreamStatus: null });
   }
-  const location = options['vertex_location'] ?? EVERYWHERE;
-  const host = location === EVERYWHERE ? 'aiplatform.googleapis.com' : `${location}-aiplatform.googleapis.com`;
+  const location = options['vertex_location'] ?? GLOBAL_LOCATION;
+  const host = location === GLOBAL_LOCATION ? 'aiplatform.googleapis.com' : `${location}-aiplatform.googleapis.com`;
   const base = apiBase ?? `https://${host}/v1`;
-  // Versions of a model stand behind an @, which a path may hold as it is.
+  // Model versions follow an `@`, which must not be escaped.
   const model = encodeURIComponent(upstreamModel).replace('%40', '@');
   return `${base}/projects/${encodeURIComponent(project)}/locations/${encodeURIComponent(location)}/publishers/${publisher}/models/${model}`;
 }

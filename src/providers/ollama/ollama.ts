@@ -9,7 +9,7 @@ import type { Protocol } from '../http-provider.ts';
 
 const OLLAMA_BASE = 'http://localhost:11434';
 
-/** Models that Ollama runs, through its own interface. */
+/** Protocol of Ollama's own API. */
 export function ollama(name: 'ollama' | 'ollama_chat'): Protocol {
   return {
     name,
@@ -34,6 +34,6 @@ export function ollama(name: 'ollama' | 'ollama_chat'): Protocol {
 }
 
 function embedBody({ upstreamModel }: Deployment, { body }: ModelRequest): Uint8Array {
-  const asked = withoutNulls({ model: upstreamModel, input: textsToEmbed(body), dimensions: body['dimensions'] });
-  return Buffer.from(JSON.stringify(asked));
+  const request = withoutNulls({ model: upstreamModel, input: textsToEmbed(body), dimensions: body['dimensions'] });
+  return Buffer.from(JSON.stringify(request));
 }

@@ -10,16 +10,16 @@ import { RESPONSES_FRAME } from '../../wire/responses/native.ts';
 import { upstreamResponseRequest } from '../../wire/responses/request.ts';
 import type { Protocol } from '../http-provider.ts';
 import { mediaRequest } from '../media-request.ts';
-import type { Address } from '../passing.ts';
+import type { CallTarget } from '../passing.ts';
 import { type Differences, differencesOf } from './vendors.ts';
 
-/** A vendor who speaks as OpenAI does. A deployment that names an address is called there (`api_base`). */
+/** Protocol of a vendor with an OpenAI-compatible API. `api_base` of the deployment replaces the vendor's address. */
 export function compatibleProtocol(name: CompatibleVendor): Protocol {
   const differences = differencesOf(name);
   const frame = openAiFrame(differences);
   const { base } = COMPATIBLE_VENDORS[name];
   const { completions = true, chats = true, modelName = (model: string) => model } = differences;
-  const addressOf = (deployment: Deployment, path: string, contentType?: string): Address => ({
+  const targetOf = (deployment: Deployment, path: string, contentType?: string): CallTarget => ({
     url: `${deployment.apiBase ?? base ?? ''}${path}`,
     headers: headersOf(deployment, differences, contentType),
   });
@@ -27,12 +27,12 @@ export function compatibleProtocol(name: CompatibleVendor): Protocol {
     const { dialect, medium } = endpoint;
     if (medium !== undefined) return MEDIA[medium];
     if (dialect === 'responses' || endpoint === RESPONSES_COMPACT)
-      return answersResponses(deployment, base, differences) ? RESPONSES_FRAME : null;
+      return supportsResponses(deployment, base, differences) ? RESPONSES_FRAME : null;
     if (endpoint === RERANK && differences.reranks !== undefined) return differences.reranks.dialect;
     if (dialect === null) return frame;
     if (deployment.responses === 'only') return null;
-    const has = (dialect === 'chat-completions' && chats) || (dialect === 'completions' && completions);
-    return has ? frame : null;
+    const isSupported = (dialect === 'chat-completions' && chats) || (dialect === 'completions' && completions);
+    return isSupported ? frame : null;
   }
   function bodyOf(deployment: Deployment, request: ModelRequest, model: string): Uint8Array {
     const { endpoint, body } = request;
@@ -45,39 +45,39 @@ export function compatibleProtocol(name: CompatibleVendor): Protocol {
   return {
     name,
     dialectOf,
-    ...(differences.keepsFiles === true ? { keeps: (deployment, path) => addressOf(deployment, path) } : {}),
+    ...(differences.keepsFiles === true ? { storageTarget: (deployment, path) => targetOf(deployment, path) } : {}),
     prepare(deployment, request) {
       const { endpoint } = request;
       const model = modelName(deployment.upstreamModel);
       const media = mediaRequest(request, model);
-      if (media !== null) return { ...addressOf(deployment, endpoint.path, media.contentType), body: media.body };
-      return { ...addressOf(deployment, endpoint.path, 'application/json'), body: bodyOf(deployment, request, model) };
+      if (media !== null) return { ...targetOf(deployment, endpoint.path, media.contentType), body: media.body };
+      return { ...targetOf(deployment, endpoint.path, 'application/json'), body: bodyOf(deployment, request, model) };
     },
   };
 }
 
-/** Whether an upstream answers at `/responses`. Of those who speak as OpenAI does few do, and none say so. */
-const answersResponses = (
+/** Whether an upstream has `/responses`. Few compatible vendors do, and it cannot be detected. */
+const supportsResponses = (
   { apiBase, responses }: Deployment,
   base: string | null,
   { hasResponses }: Differences,
 ): boolean =>
   responses === undefined ? hasResponses === true && (apiBase === null || apiBase === base) : responses !== 'never';
 
-/** The headers by which a vendor knows who calls, and what is sent. */
+/** Credential headers, headers from options, and the content type if there is a body. */
 export function headersOf(
   { apiKey, options }: Deployment,
   { headers = {} }: Differences,
   contentType: string | undefined,
 ): Readonly<Record<string, string>> {
-  const sent: Record<string, string> = contentType === undefined ? {} : { 'content-type': contentType };
-  if (apiKey) sent['authorization'] = `Bearer ${apiKey.reveal()}`;
+  const result: Record<string, string> = contentType === undefined ? {} : { 'content-type': contentType };
+  if (apiKey) result['authorization'] = `Bearer ${apiKey.reveal()}`;
   for (const [header, option] of Object.entries(headers)) {
     const value = options[option];
-    if (value !== undefined) sent[header] = value;
+    if (value !== undefined) result[header] = value;
   }
-  return sent;
+  return result;
 }
 
-/** OpenAI itself, and whoever is not known by name but speaks alike (`api_base`). */
+/** Protocol of OpenAI, and of compatible servers without a vendor name (`api_base`). */
 export const openAiCompatible: Protocol = compatibleProtocol('openai');

@@ -5,24 +5,24 @@ import { VOYAGE_RERANK, voyageRerankRequest } from '../../wire/voyage-rerank/nat
 import type { AnswerForm } from '../../wire/chat-completions/inspector.ts';
 import type { RequestForm } from '../../wire/chat-completions/request.ts';
 
-/** In what a vendor differs from OpenAI on the wire, though it speaks the same dialect. */
+/** Differences of a vendor's API from OpenAI's. */
 export interface Differences extends RequestForm, AnswerForm {
-  /** False where there is no endpoint for the text that follows a text; such calls become chats. */
+  /** False when the vendor has no text completions. Such calls are translated to chats. */
   readonly completions?: boolean;
-  /** False where there is nothing else; chats become such calls. */
+  /** False when the vendor has only text completions. Chats are translated to them. */
   readonly chats?: false;
-  /** Whether it keeps files and works off batches, in OpenAI's form. */
+  /** The vendor has files and batches, in OpenAI's format. */
   readonly keepsFiles?: true;
-  /** Whether there is OpenAI's Responses API, at the vendor's own address; elsewhere a deployment says so. */
+  /** The vendor has the Responses API at its own address. For other addresses the deployment must set it. */
   readonly hasResponses?: true;
-  /** How it reranks, where that is not as Cohere gave it. */
+  /** Rerank format. Absent for Cohere's format. */
   readonly reranks?: {
     readonly dialect: NativeDialect;
     readonly request: (body: RequestBody, model: string) => RequestBody;
   };
-  /** The model's name as the vendor wants it. */
+  /** Converts the configured model name to the vendor's name. */
   readonly modelName?: (configured: string) => string;
-  /** Headers it knows callers by, and the options that hold them. */
+  /** Additional headers, with the options that contain their values. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -32,11 +32,11 @@ const OPENAI = {
   headers: { 'openai-organization': 'organization' },
 } as const satisfies Differences;
 
-/** A vendor without a row differs in nothing. */
+/** Differences by vendor. A vendor without a row has none. */
 const DIFFERENCES: Readonly<Partial<Record<CompatibleVendor, Differences>>> = {
   openai: OPENAI,
   'text-completion-openai': { headers: OPENAI.headers, keepsFiles: true, chats: false },
-  // Refuses `stream_options` with 422, and ends every stream with its counts.
+  // Rejects `stream_options` with 422, and always reports usage at the end of a stream.
   mistral: { streamOptions: false, completions: false },
   codestral: { streamOptions: false, completions: false },
   groq: { completions: false, keepsFiles: true },
@@ -49,7 +49,7 @@ const DIFFERENCES: Readonly<Partial<Record<CompatibleVendor, Differences>>> = {
   zai: { completions: false },
   minimax: { completions: false },
   perplexity: { streamOptions: false, completions: false, namesPrice: true },
-  // Chooses among hosts, whose prices differ: only it knows what a call cost.
+  // Selects among hosts with different prices, so only its own cost is correct.
   openrouter: { namesPrice: true, headers: { 'http-referer': 'site_url', 'x-title': 'app_name' } },
   voyage: { reranks: { dialect: VOYAGE_RERANK, request: voyageRerankRequest } },
   fireworks_ai: { modelName: fireworksName },
@@ -57,7 +57,7 @@ const DIFFERENCES: Readonly<Partial<Record<CompatibleVendor, Differences>>> = {
 
 export const differencesOf = (vendor: CompatibleVendor): Differences => DIFFERENCES[vendor] ?? {};
 
-/** Its models are named as resources of an account, its own where none is named. */
+/** Resource name of a Fireworks model. A name without an account gets Fireworks' own account. */
 function fireworksName(model: string): string {
   return model.startsWith('accounts/') || model.includes('#') ? model : `accounts/fireworks/models/${model}`;
 }

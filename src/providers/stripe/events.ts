@@ -1,6 +1,6 @@
 import type { PaymentEvent, PaymentFact } from '../../domain/checkout/payment-event.ts';
 
-/** Under this name a checkout's id stands in the metadata of everything made for it. Buyers cannot write there. */
+/** Metadata key of the checkout id on all Stripe objects of a checkout. Buyers cannot write metadata. */
 export const CHECKOUT_MARK = 'lensgate_checkout';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -8,10 +8,10 @@ type Fields = Readonly<Record<string, unknown>>;
 const fieldsOf = (value: unknown): Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
-/** An object is named by its id, or stands there whole when it was expanded. */
+/** Id of an object, given as id or as expanded object. */
 const idOf = (value: unknown): string | null => textOf(value) ?? textOf(fieldsOf(value)['id']);
 
-/** Statuses of a subscription that say something; `incomplete` does not. Past due has its grace: Stripe tries again. */
+/** Facts by subscription status. `incomplete` has none. `past_due` is active, because Stripe retries the payment. */
 const SUBSCRIPTIONS = new Map<unknown, PaymentFact>(
   Object.entries({
     active: 'subscription_active',
@@ -24,7 +24,7 @@ const SUBSCRIPTIONS = new Map<unknown, PaymentFact>(
   }),
 );
 
-/** A dispute takes money or has taken it; a mere warning, and one that was won, does not. */
+/** Facts by dispute status. Open and lost disputes withdraw money. Warnings and won disputes do not. */
 const DISPUTES = new Map<unknown, PaymentFact>(
   Object.entries({
     needs_response: 'disputed',
@@ -40,7 +40,7 @@ const DISPUTES = new Map<unknown, PaymentFact>(
   }),
 );
 
-/** What a session says of its money. */
+/** Payment fact of a checkout session. Null while it is open. */
 function sessionFact({ status, payment_status: payment }: Fields): PaymentFact | null {
   if (status === 'expired') return 'expired';
   if (status !== 'complete') return null;
@@ -50,7 +50,7 @@ function sessionFact({ status, payment_status: payment }: Fields): PaymentFact |
 const subscriptionFact = ({ status }: Fields): PaymentFact | null => SUBSCRIPTIONS.get(status) ?? null;
 const disputeFact = ({ status }: Fields): PaymentFact | null => DISPUTES.get(status) ?? null;
 
-/** Every type of event we act on, and what its object then says. Any other is none of our business. */
+/** Handled event types, with the function that reads the fact from the object. Other types are ignored. */
 const FACTS = new Map<unknown, (object: Fields) => PaymentFact | null>(
   Object.entries({
     'checkout.session.completed': sessionFact,
@@ -71,14 +71,14 @@ const FACTS = new Map<unknown, (object: Fields) => PaymentFact | null>(
     'invoice_payment.paid': () => 'linked',
   }),
 );
-/** The types to ask Stripe for; it takes twenty at most. */
+/** Handled event types, for the filter of Stripe's event list. Stripe accepts at most 20. */
 export const EVENT_TYPES: readonly string[] = [...FACTS.keys()].map(String);
 
-/** Where objects name the others of their purchase, in the present form of the API and in earlier ones. */
+/** Ids of the Stripe objects of one purchase, from the current and earlier forms of the API. */
 function objectsOf(object: Fields): readonly string[] {
   const parent = fieldsOf(fieldsOf(object['parent'])['subscription_details']);
   const payment = fieldsOf(object['payment']);
-  const named = [
+  const ids = [
     object['id'],
     object['payment_intent'],
     object['charge'],
@@ -88,23 +88,23 @@ function objectsOf(object: Fields): readonly string[] {
     payment['payment_intent'],
     payment['charge'],
   ].map(idOf);
-  return [...new Set(named.flatMap((id) => id ?? []))];
+  return [...new Set(ids.flatMap((id) => id ?? []))];
 }
 
-/** The checkout we wrote on an object, or on what the object copies it from. */
+/** Checkout id in the metadata of an object or of its parent. Null when there is none. */
 function checkoutOf(object: Fields): string | null {
   const details = ['parent', 'subscription_details'].map((name) => fieldsOf(object[name]));
   const sources = [object, ...details, ...details.map((detail) => fieldsOf(detail['subscription_details']))];
   return sources.map(({ metadata }) => textOf(fieldsOf(metadata)[CHECKOUT_MARK])).find((id) => id !== null) ?? null;
 }
 
-function eventOf(about: { id: string; fact: PaymentFact; seconds: unknown }, object: Fields): PaymentEvent | null {
+function eventOf(source: { id: string; fact: PaymentFact; seconds: unknown }, object: Fields): PaymentEvent | null {
   const subject = idOf(object);
-  const at = new Date(Number(about.seconds) * 1000);
+  const at = new Date(Number(source.seconds) * 1000);
   if (subject === null || Number.isNaN(at.getTime())) return null;
   return {
-    id: about.id,
-    fact: about.fact,
+    id: source.id,
+    fact: source.fact,
     at,
     subject,
     objects: objectsOf(object),
@@ -113,7 +113,7 @@ function eventOf(about: { id: string; fact: PaymentFact; seconds: unknown }, obj
   };
 }
 
-/** What one of Stripe's events tells; null when it is nothing we act on. */
+/** Payment event for a Stripe event. Null when it is not handled. */
 export function paymentEventOf(event: unknown): PaymentEvent | null {
   const { id, type, created, data } = fieldsOf(event);
   const object = fieldsOf(fieldsOf(data)['object']);
@@ -122,7 +122,7 @@ export function paymentEventOf(event: unknown): PaymentEvent | null {
   return fact === null || name === null ? null : eventOf({ id: name, fact, seconds: created }, object);
 }
 
-/** What a session that was asked for tells; null while it is open. It came true when the session was made, or later. */
+/** Payment event for a retrieved session. Null while it is open. Its time is the creation of the session. */
 export function sessionEventOf(session: unknown): PaymentEvent | null {
   const object = fieldsOf(session);
   const fact = sessionFact(object);

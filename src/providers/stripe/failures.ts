@@ -1,23 +1,23 @@
 import { type DomainError, Unavailable, UpstreamFailed } from '../../domain/errors.ts';
 
-/** When asking Stripe again makes sense. */
+/** Seconds before a retry. */
 const RETRY_SECONDS = 5;
-/** An identifier, as Stripe's codes and parameter names are; anything else it sends is not repeated. */
+/** Form of Stripe's codes, parameter names and request ids. Other values are not copied into messages. */
 const IDENTIFIER = /^[\w.[\]-]{1,80}$/;
 
 /**
- * What the SDK threw, in our words. Stripe's own text stays out, and the error too: both may quote what was sent, and
- * a key is among that. Codes and the request id lead an operator to the rest.
+ * Domain error for an error of the Stripe SDK. Contains neither Stripe's message nor the error as cause: both may quote
+ * the request with its key. Codes and request id lead an operator to the details at Stripe.
  */
 export function stripeFailure(error: unknown): DomainError {
-  const told = (name: string): string | null => {
+  const identifierIn = (name: string): string | null => {
     const value: unknown =
       typeof error === 'object' && error !== null && name in error ? Reflect.get(error, name) : null;
     return typeof value === 'string' && IDENTIFIER.test(value) ? value : null;
   };
-  const sent: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, 'statusCode') : null;
-  const status = typeof sent === 'number' ? sent : null;
-  const [type, code, param, requestId] = ['type', 'code', 'param', 'requestId'].map(told);
+  const statusCode: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, 'statusCode') : null;
+  const status = typeof statusCode === 'number' ? statusCode : null;
+  const [type, code, param, requestId] = ['type', 'code', 'param', 'requestId'].map(identifierIn);
   const facts = [status === null ? type : String(status), code, param, requestId].filter(Boolean).join(', ');
   if (status === null || status === 429 || status >= 500)
     return new Unavailable(`Stripe does not answer at the moment (${facts}).`, RETRY_SECONDS);

@@ -5,7 +5,7 @@ import type { Secret } from '../../domain/secret.ts';
 import { CHECKOUT_MARK, EVENT_TYPES, paymentEventOf, sessionEventOf } from './events.ts';
 import { stripeFailure } from './failures.ts';
 
-/** What Stripe is spoken to with. */
+/** Stripe settings. A null secret or price disables the operations that need it. */
 export interface StripeAccount {
   readonly secretKey: Secret | null;
   readonly webhookSecret: Secret | null;
@@ -15,23 +15,25 @@ export interface StripeAccount {
   readonly apiBase: string | null;
 }
 
-/** One try, and all tries of one question with the pauses between them. */
-const TRY_MS = 10_000;
-const ANSWER_MS = 25_000;
+/** Timeout of one attempt, in ms. */
+const ATTEMPT_MS = 10_000;
+/** Timeout of one operation with all retries and pauses, in ms. */
+const OPERATION_MS = 25_000;
 const RETRIES = 2;
-/** Older messages could be somebody's replay. */
+/** Most age of a webhook signature. Rejects replayed messages. */
 const TOLERANCE_SECONDS = 300;
+/** Events per page. */
 const PAGE = 100;
 
-/** Waiting does not help where something has to be set first. */
-const unset = (names: readonly string[]): Unavailable =>
+/** Error for missing settings. Has no retry delay, because a retry does not help. */
+const missingSettings = (names: readonly string[]): Unavailable =>
   new Unavailable(
     `Access is not for sale here: ${names.join(' and ')} ${names.length > 1 ? 'are' : 'is'} not set.`,
     null,
   );
 
 function clientOptions(apiBase: string | null) {
-  const bounds = { timeout: TRY_MS, maxNetworkRetries: RETRIES, telemetry: false };
+  const bounds = { timeout: ATTEMPT_MS, maxNetworkRetries: RETRIES, telemetry: false };
   if (apiBase === null) return bounds;
   const { protocol, hostname, port } = new URL(apiBase);
   const plain = protocol === 'http:';
@@ -43,26 +45,27 @@ function clientOptions(apiBase: string | null) {
   };
 }
 
-/** Sells through Stripe. Its library is loaded when it is first needed: a start does not pay for it. */
+/** Payment provider for Stripe. Loads the library at first use, to keep the start fast. */
 export function createStripe(account: StripeAccount): PaymentProvider {
   const { secretKey, webhookSecret, priceId, mode } = account;
   let client: Promise<Stripe> | null = null;
   const library = () => import('stripe').then((module) => module.Stripe);
 
   function connected(): Promise<Stripe> {
-    if (secretKey === null) throw unset(['STRIPE_SECRET_KEY', ...(priceId === null ? ['STRIPE_PRICE_ID'] : [])]);
+    if (secretKey === null)
+      throw missingSettings(['STRIPE_SECRET_KEY', ...(priceId === null ? ['STRIPE_PRICE_ID'] : [])]);
     return (client ??= library().then((Library) => new Library(secretKey.reveal(), clientOptions(account.apiBase))));
   }
 
-  /** Asks within the time there is; the library itself would wait as long as Stripe tells it to. */
-  async function ask<Answer>(question: (stripe: Stripe) => Promise<Answer>): Promise<Answer> {
+  /** Runs an operation with a total timeout. The library itself would wait as long as Stripe requests. */
+  async function callStripe<Answer>(operation: (stripe: Stripe) => Promise<Answer>): Promise<Answer> {
     const stripe = await connected();
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Unavailable('Stripe does not answer in time.', 5)), ANSWER_MS);
+    const timeout = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Unavailable('Stripe does not answer in time.', 5)), OPERATION_MS);
     });
     try {
-      return await Promise.race([question(stripe), late]);
+      return await Promise.race([operation(stripe), timeout]);
     } catch (error) {
       throw error instanceof Unavailable ? error : stripeFailure(error);
     } finally {
@@ -74,16 +77,16 @@ export function createStripe(account: StripeAccount): PaymentProvider {
     mode,
     configured: secretKey !== null && priceId !== null,
     async openSession(draft) {
-      if (secretKey !== null && priceId === null) throw unset(['STRIPE_PRICE_ID']);
-      const { id, url } = await ask((stripe) =>
+      if (secretKey !== null && priceId === null) throw missingSettings(['STRIPE_PRICE_ID']);
+      const { id, url } = await callStripe((stripe) =>
         stripe.checkout.sessions.create(sessionOf(draft, mode, priceId ?? ''), { idempotencyKey: draft.checkoutId }),
       );
       if (url === null) throw new Unavailable('Stripe opened a session without a page.', 5);
       return { id, url };
     },
-    readSession: async (id) => sessionEventOf(await ask((stripe) => stripe.checkout.sessions.retrieve(id))),
+    readSession: async (id) => sessionEventOf(await callStripe((stripe) => stripe.checkout.sessions.retrieve(id))),
     async readMessage(bytes, signature) {
-      if (webhookSecret === null) throw unset(['STRIPE_WEBHOOK_SECRET']);
+      if (webhookSecret === null) throw missingSettings(['STRIPE_WEBHOOK_SECRET']);
       if (signature === null) throw new InvalidInput('The Stripe-Signature header is missing.');
       const { webhooks, errors } = await library();
       try {
@@ -104,7 +107,7 @@ export function createStripe(account: StripeAccount): PaymentProvider {
       const created = { gte: Math.floor(since.getTime() / 1000) };
       let after: string | undefined;
       for (;;) {
-        const page = await ask((stripe) =>
+        const page = await callStripe((stripe) =>
           stripe.events.list({
             types: [...EVENT_TYPES],
             created,
@@ -113,8 +116,8 @@ export function createStripe(account: StripeAccount): PaymentProvider {
           }),
         );
         for (const event of page.data) {
-          const told = paymentEventOf(event);
-          if (told !== null) yield told;
+          const paymentEvent = paymentEventOf(event);
+          if (paymentEvent !== null) yield paymentEvent;
         }
         after = page.data.at(-1)?.id;
         if (!page.has_more || after === undefined) return;
@@ -123,7 +126,7 @@ export function createStripe(account: StripeAccount): PaymentProvider {
   };
 }
 
-/** Our id stands on the session, and on what the session makes: a refund names the payment, not the session. */
+/** Session parameters. The checkout id is also on the created payment: a refund refers to that, not to the session. */
 function sessionOf({ checkoutId, successUrl, cancelUrl }: SessionDraft, mode: CheckoutMode, price: string) {
   const metadata = { [CHECKOUT_MARK]: checkoutId };
   return {

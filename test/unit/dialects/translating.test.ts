@@ -4,7 +4,7 @@ import type { ModelRequest } from '../../../src/domain/chat/chat.ts';
 import { CHAT_COMPLETIONS, COMPLETIONS, EMBEDDINGS } from '../../../src/domain/inference/endpoint.ts';
 import { createDemo } from '../../../src/providers/demo/demo.ts';
 import type { NativeProvider } from '../../../src/providers/http-provider.ts';
-import { translating } from '../../../src/providers/translating.ts';
+import { withTranslation } from '../../../src/providers/translating.ts';
 import { chatCompletionsOut } from '../../../src/wire/chat-completions/outbound.ts';
 import { aDeployment, aModelRequest } from '../../support/chat.ts';
 
@@ -32,7 +32,7 @@ const SIGNAL = new AbortController().signal;
 function ask(body: Record<string, unknown>, differing: Partial<ModelRequest> = {}, deployment = aDeployment()) {
   const { provider, sent } = chatOnly();
   const request = aModelRequest(body, { endpoint: COMPLETIONS, ...differing });
-  return { answer: translating(provider, () => OUT).send(deployment, request, SIGNAL), sent };
+  return { answer: withTranslation(provider, () => OUT).send(deployment, request, SIGNAL), sent };
 }
 
 describe('a call that is translated', () => {
