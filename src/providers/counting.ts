@@ -34,7 +34,7 @@ export function createTokenCount(
     const answer = await sendCall(http, deployment, call, { signal, errorOf, owner: request.owner });
     const bytes = await readBody(deployment, answer, ERROR_LIMIT);
     const tokens = bytes === null ? null : count(object(parseJson(bytes))[member]);
-    if (tokens === null) throw garbled(deployment, 'it is no count of tokens');
+    if (tokens === null) throw garbled(deployment, 'it has no token count');
     return tokens;
   };
 }

@@ -52,7 +52,7 @@ export function createHttpProvider(http: HttpClient, protocol: Protocol): Native
     answers: (endpoint, deployment) => protocol.dialectOf(endpoint, deployment) !== null,
     async send(configured, request, signal) {
       const dialect = protocol.dialectOf(request.endpoint, configured);
-      if (dialect === null) throw new TypeError(`${protocol.name} was sent a call it has no endpoint for.`);
+      if (dialect === null) throw new TypeError(`${protocol.name} does not support the endpoint of this call.`);
       const call = await protocol.prepare(configured, request);
       const deployment = call.credentials === undefined ? configured : withSecrets(configured, call.credentials);
       const answer = await sendCall(http, deployment, call, {
@@ -104,7 +104,7 @@ async function streamed(
   protocol: Protocol,
 ): Promise<Exchange> {
   if (NO_STREAM.test(answer.headers['content-type'] ?? ''))
-    throw await unexpectedAnswer(deployment, answer, dialect, 'a stream was asked for, and it is none');
+    throw await unexpectedAnswer(deployment, answer, dialect, 'a stream was requested, but it is not a stream');
   const garbledStream = (fault: string): Error => garbled(deployment, fault);
   const inspector = dialect.inspector({
     model: request.model,

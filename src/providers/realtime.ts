@@ -81,9 +81,9 @@ function upstreamOf(deployment: Deployment, request: RealtimeRequest, socket: Op
 }
 
 const MESSAGES: Readonly<Record<Exclude<SocketEnd['kind'], 'closed'>, string>> = {
-  cut: 'The upstream broke the session off.',
-  'too large': 'The upstream sent a message larger than is taken.',
-  garbled: 'The upstream sent what is no WebSocket message.',
+  cut: 'The upstream closed the connection without a close frame.',
+  'too large': 'The upstream sent a message above the size limit.',
+  garbled: 'The upstream sent an invalid WebSocket message.',
 };
 
 /** The reason, cut to `REASON_BYTES` at a character boundary, because it must be valid UTF-8. */

@@ -72,7 +72,9 @@ const requestsUnavailableStorage = ({ followUp, body }: ModelRequest): boolean =
   followUp !== undefined && followUp.keep === undefined && body['store'] === true;
 
 function unsupportedEndpoint({ provider }: Deployment, { endpoint, model }: ModelRequest): Unsupported {
-  return new Unsupported(`${endpoint.path}: The provider of the model "${model}" (${provider}) does not answer this.`);
+  return new Unsupported(
+    `${endpoint.path}: The provider of the model "${model}" (${provider}) does not support this endpoint.`,
+  );
 }
 
 function translatedRequest(
@@ -93,7 +95,7 @@ function droppedOf(losses: readonly Loss[], deployment: Deployment, request: Mod
   const [first] = rejected;
   if (first === undefined) return [...new Set(losses.map(({ member }) => member))];
   const names = [...new Set(rejected)].map((member) => `'${member}'`).join(', ');
-  const message = `${request.endpoint.path}: The provider of the model "${request.model}" (${deployment.provider}) has nothing like ${names}. Leave it out, or set drop_params to have that done.`;
+  const message = `${request.endpoint.path}: The provider of the model "${request.model}" (${deployment.provider}) does not support ${names}. Remove it from the request, or set drop_params to drop it.`;
   throw new InvalidInput(message, [{ path: ['body', first], rule: 'unsupported', message }]);
 }
 

@@ -41,7 +41,7 @@ export function translatedStream(
   const events = createEventBuffer();
   return {
     pipe(sink: ByteSink) {
-      let over = false;
+      let ended = false;
       /** Translates a run of events. A failure step cancels the source and fails the sink. Later events are ignored. */
       const write = (run: Buffer | null, end: () => string = () => ''): boolean => {
         const steps = run === null ? [] : stepsOfRun(run, reader);
@@ -49,19 +49,19 @@ export function translatedStream(
         const text = `${steps.map((step) => writer.write(step)).join('')}${failure === undefined ? end() : ''}`;
         const wantsMore = text === '' ? true : sink.chunk(Buffer.from(text));
         if (failure === undefined) return wantsMore;
-        over = true;
+        ended = true;
         source.cancel();
         sink.fail(failed(failure));
         return true;
       };
       source.pipe({
-        chunk: (bytes) => over || write(events.add(bytes)),
+        chunk: (bytes) => ended || write(events.add(bytes)),
         done() {
-          if (!over) write(events.rest(), () => writer.end());
-          if (!over) sink.done();
+          if (!ended) write(events.rest(), () => writer.end());
+          if (!ended) sink.done();
         },
         fail(error) {
-          if (!over) sink.fail(error);
+          if (!ended) sink.fail(error);
         },
       });
     },

@@ -135,7 +135,7 @@ describe('purchases in the graph', () => {
     const { errors } = await call(CreateCheckoutDocument, {}, { at: other, key: null });
     expect(errors).toMatchObject([
       {
-        message: 'Access is not for sale here: STRIPE_SECRET_KEY and STRIPE_PRICE_ID are not set.',
+        message: 'Checkout is not configured: STRIPE_SECRET_KEY and STRIPE_PRICE_ID are not set.',
         extensions: { code: 'UNAVAILABLE', retryAfterSeconds: null },
       },
     ]);

@@ -202,7 +202,7 @@ describe('Azure OpenAI', () => {
     const compaction = aModelRequest({ model: 'm', input: 'x' }, { endpoint: RESPONSES_COMPACT });
     await server.send(server.here('azure', { responses: 'also' }), compaction);
     expect(server.lastReceived().path).toBe('/openai/responses/compact?api-version=2024-10-21');
-    await expect(server.send(server.here('azure'), compaction)).rejects.toThrow('does not answer this');
+    await expect(server.send(server.here('azure'), compaction)).rejects.toThrow('does not support this endpoint');
     server.answering(ANSWER);
     await server.send(server.here('azure'), request);
     expect(server.lastReceived().path).toBe('/openai/deployments/up-1/chat/completions?api-version=2024-10-21');

@@ -167,11 +167,11 @@ describe('Bedrock', () => {
       await of({ options: { aws_role_name: 'r' }, secrets: { aws_web_identity_token: new Secret('/no/file') } }),
     ).toMatchObject({
       message:
-        'litellm.AuthenticationError: AuthenticationError: BedrockException - No credentials for AWS: those of this deployment do not hold, or there are none.',
+        'litellm.AuthenticationError: AuthenticationError: BedrockException - No credentials for AWS: the credentials of this deployment are invalid or missing.',
       upstreamStatus: null,
     });
     const half =
-      'litellm.AuthenticationError: AuthenticationError: BedrockException - No credentials for AWS: this deployment names half of a pair of keys.';
+      'litellm.AuthenticationError: AuthenticationError: BedrockException - No credentials for AWS: this deployment sets only one of aws_access_key_id and aws_secret_access_key.';
     expect((await of({ options: { aws_access_key_id: 'AKIDEXAMPLE' } })).message).toBe(half);
     expect((await of({ secrets: { aws_secret_access_key: new Secret('s') } })).message).toBe(half);
     expect(server.faults.received.length).toBe(calls);
@@ -262,7 +262,7 @@ describe('vectors on Bedrock', () => {
     });
     await expect(embed('amazon.titan-embed-text-v2:0', { input: ['a', 'b'] })).rejects.toMatchObject({
       code: 'INVALID_INPUT',
-      message: "Invalid value for 'input': it must be one text: this model embeds one at a time.",
+      message: "Invalid value for 'input': it must be one string: this model embeds one text per request.",
     });
   });
 

@@ -70,7 +70,7 @@ describe('Cohere', () => {
   it('embeds texts only, and says what it cannot use', async () => {
     await expect(server.send(server.here('cohere'), embed({ input: [[1, 2]] }))).rejects.toMatchObject({
       code: 'INVALID_INPUT',
-      message: "Invalid value for 'input': it must be a text or a list of texts for this model.",
+      message: "Invalid value for 'input': it must be a string or an array of strings for this model.",
     });
     server.answering({ message: 'invalid model' }, 404);
     expect((await failureOf(server.send(server.here('cohere'), embed({})))).message).toBe(

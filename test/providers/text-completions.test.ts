@@ -106,7 +106,7 @@ describe('a model that only goes on with a text', () => {
     await expect(server.send(here(), asking(CHAT_COMPLETIONS, body))).rejects.toMatchObject({
       code: 'INVALID_INPUT',
       message:
-        '/chat/completions: The provider of the model "m" (text-completion-openai) has nothing like \'tools\'. Leave it out, or set drop_params to have that done.',
+        '/chat/completions: The provider of the model "m" (text-completion-openai) does not support \'tools\'. Remove it from the request, or set drop_params to drop it.',
     });
     expect(server.faults.received.length).toBe(calls);
     server.answering(WHOLE);

@@ -71,11 +71,14 @@ async function credentialsOf(deployment: Deployment, region: string, accounts: A
   if (keys !== null && profile === null && role === null && webIdentityToken === null) return keys;
   // One key without the other is a configuration error. Do not fall back to other credentials.
   if (keys === null && hasAnyKey(deployment))
-    throw credentialsFailure(deployment, 'this deployment names half of a pair of keys.');
+    throw credentialsFailure(
+      deployment,
+      'this deployment sets only one of aws_access_key_id and aws_secret_access_key.',
+    );
   try {
     return await accounts.for(account);
   } catch (cause) {
-    throw credentialsFailure(deployment, 'those of this deployment do not hold, or there are none.', { cause });
+    throw credentialsFailure(deployment, 'the credentials of this deployment are invalid or missing.', { cause });
   }
 }
 

@@ -46,5 +46,5 @@ export function createDemo(): NativeProvider {
 
 /** Rejects operations that the demo model does not support: moderation, images and audio. */
 function unsupported({ endpoint }: ModelRequest): never {
-  throw new Unsupported(`${endpoint.path}: The built-in demo model does not answer this.`);
+  throw new Unsupported(`${endpoint.path}: The built-in demo model does not support this endpoint.`);
 }

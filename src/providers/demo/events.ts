@@ -16,7 +16,7 @@ export function wholeAnswer(request: ModelRequest, value: object): Exchange {
 
 /** Streamed answer of the demo model. The last chunk must contain the usage. */
 export async function streamedAnswer(request: ModelRequest, chunks: readonly object[]): Promise<Exchange> {
-  const formatError = (): Error => new TypeError('The demo model broke its own format.');
+  const formatError = (): Error => new TypeError('The demo model wrote an invalid stream.');
   const events = [...chunks.map((chunk) => eventOf(JSON.stringify(chunk))), eventOf('[DONE]')];
   const inspector = new ChunkInspector({
     model: request.model,
@@ -38,13 +38,13 @@ function streamOf(events: readonly Buffer[]): ByteStream {
   let sink: ByteSink | null = null;
   let at = 0;
   let scheduled = false;
-  let over = false;
+  let ended = false;
   const step = (): void => {
     scheduled = false;
-    if (over || sink === null) return;
+    if (ended || sink === null) return;
     const event = events[at];
     if (event === undefined) {
-      over = true;
+      ended = true;
       sink.done();
       return;
     }
@@ -52,7 +52,7 @@ function streamOf(events: readonly Buffer[]): ByteStream {
     if (sink.chunk(event)) schedule();
   };
   const schedule = (): void => {
-    if (scheduled || over) return;
+    if (scheduled || ended) return;
     scheduled = true;
     setImmediate(step);
   };
@@ -63,7 +63,7 @@ function streamOf(events: readonly Buffer[]): ByteStream {
     },
     resume: schedule,
     cancel() {
-      over = true;
+      ended = true;
     },
   };
 }

@@ -74,7 +74,7 @@ async function tokenOf({ secrets, provider }: Deployment, tokens: CloudTokens): 
   try {
     return await tokens.for(secrets['vertex_credentials'] ?? null);
   } catch (cause) {
-    const message = `litellm.AuthenticationError: AuthenticationError: ${provider}Exception - No access token for Google Cloud: the credentials of this deployment do not hold.`;
+    const message = `litellm.AuthenticationError: AuthenticationError: ${provider}Exception - No access token for Google Cloud: the credentials of this deployment are invalid.`;
     throw new UpstreamFailed(message, { provider, upstreamStatus: null }, { cause });
   }
 }
@@ -86,7 +86,7 @@ function addressOf(
 ): string {
   const project = options['vertex_project'] ?? tokenProject;
   if (project === null) {
-    const message = `litellm.BadRequestError: BadRequestError: ${provider}Exception - This deployment names no project of Google Cloud: set vertex_project.`;
+    const message = `litellm.BadRequestError: BadRequestError: ${provider}Exception - This deployment has no Google Cloud project: set vertex_project.`;
     throw new UpstreamFailed(message, { provider, upstreamStatus: null });
   }
   const location = options['vertex_location'] ?? GLOBAL_LOCATION;

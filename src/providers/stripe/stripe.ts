@@ -28,7 +28,7 @@ const PAGE = 100;
 /** Error for missing settings. Has no retry delay, because a retry does not help. */
 const missingSettings = (names: readonly string[]): Unavailable =>
   new Unavailable(
-    `Access is not for sale here: ${names.join(' and ')} ${names.length > 1 ? 'are' : 'is'} not set.`,
+    `Checkout is not configured: ${names.join(' and ')} ${names.length > 1 ? 'are' : 'is'} not set.`,
     null,
   );
 
@@ -81,7 +81,7 @@ export function createStripe(account: StripeAccount): PaymentProvider {
       const { id, url } = await callStripe((stripe) =>
         stripe.checkout.sessions.create(sessionOf(draft, mode, priceId ?? ''), { idempotencyKey: draft.checkoutId }),
       );
-      if (url === null) throw new Unavailable('Stripe opened a session without a page.', 5);
+      if (url === null) throw new Unavailable('Stripe returned a checkout session without a URL.', 5);
       return { id, url };
     },
     readSession: async (id) => sessionEventOf(await callStripe((stripe) => stripe.checkout.sessions.retrieve(id))),
@@ -95,7 +95,7 @@ export function createStripe(account: StripeAccount): PaymentProvider {
         );
       } catch (error) {
         if (!(error instanceof errors.StripeSignatureVerificationError))
-          throw new InvalidInput('The message is signed, but it is no event.');
+          throw new InvalidInput('The signature is valid, but the message is not a Stripe event.');
         throw new InvalidInput(
           error.message.startsWith('Timestamp outside')
             ? `The signature is older than ${TOLERANCE_SECONDS} seconds.`

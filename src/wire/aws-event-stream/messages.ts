@@ -55,10 +55,10 @@ export function createMessageReader(): MessageReader {
 function lengthOf(bytes: Buffer): number {
   if (bytes.length < PRELUDE_BYTES) return 0;
   if (crc32(bytes.subarray(0, 8)) !== bytes.readUInt32BE(8))
-    throw new RangeError('the checksum of a message’s beginning is wrong');
+    throw new RangeError('the prelude checksum of a message is wrong');
   const length = bytes.readUInt32BE(0);
   if (length < MIN_MESSAGE_BYTES + bytes.readUInt32BE(4) || length > MAX_MESSAGE_BYTES)
-    throw new RangeError(`a message says that it has ${length} bytes`);
+    throw new RangeError(`a message has an invalid length of ${length} bytes`);
   return length;
 }
 
@@ -83,7 +83,7 @@ function readHeaders(bytes: Buffer): Record<string, string> {
     if (size === undefined) throw new RangeError(`a header of a message has the unknown type ${type}`);
     const valueAt = nameEnd + (size === -1 ? 3 : 1);
     const valueEnd = valueAt + (size === -1 ? bytes.readUInt16BE(nameEnd + 1) : size);
-    if (valueEnd > bytes.length) throw new RangeError('a header of a message is longer than all of them');
+    if (valueEnd > bytes.length) throw new RangeError('a header of a message exceeds the header block');
     if (type === STRING_TYPE)
       headers[bytes.toString('utf8', at + 1, nameEnd)] = bytes.toString('utf8', valueAt, valueEnd);
     at = valueEnd;

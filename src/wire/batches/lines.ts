@@ -38,9 +38,9 @@ function* linesOf(form: Form, { bodyStart, bodyEnd }: FormPart): Generator<Line>
 function callOf(line: Line): { readonly start: number; readonly end: number; readonly model: string } {
   const value = parsed(line.bytes.toString('utf8'));
   const body = isObject(value) ? value['body'] : undefined;
-  if (!isObject(body)) throw faulty(line, 'is no call: it must be a JSON object with a body');
+  if (!isObject(body)) throw faulty(line, 'is not a request: it must be a JSON object with a body');
   const { model } = body;
-  if (typeof model !== 'string' || model === '') throw faulty(line, "names no model in its 'body'");
+  if (typeof model !== 'string' || model === '') throw faulty(line, "has no model in its 'body'");
   const members = topLevelMembers(line.bytes)?.filter(({ key }) => key === 'body') ?? [];
   const [member] = members;
   if (member === undefined || members.length > 1) throw faulty(line, "has more than one 'body'");

@@ -21,7 +21,7 @@ export function embeddingRequest(model: string, body: RequestBody): RequestBody 
       output_dimension: body['dimensions'],
     });
   const [only] = texts;
-  if (texts.length !== 1) throw malformed('input', 'one text: this model embeds one at a time');
+  if (texts.length !== 1) throw malformed('input', 'one string: this model embeds one text per request');
   return withoutNulls({ inputText: only, dimensions: body['dimensions'] });
 }
 

@@ -71,7 +71,7 @@ export class ChunkInspector implements StreamInspector {
     }
     if (this.#begun && this.#options.textLimit === 0 && isMiddle(data)) return this.#rewritten(event, data);
     const chunk = parseJson(data);
-    if (!isAnswer(chunk, 'choices')) return this.#options.garbled('an event of its stream is no chunk of an answer');
+    if (!isAnswer(chunk, 'choices')) return this.#options.garbled('an event of its stream is not a chunk of an answer');
     const error = errorOf(chunk);
     if (error !== null) {
       this.#failure = { message: error.message, code: error.code ?? error.type ?? 'error' };

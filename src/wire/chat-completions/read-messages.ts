@@ -49,7 +49,7 @@ function readMessage(message: Fields, where: string, losses: Losses): NeutralMes
 
 function readTexts(content: unknown, where: string): readonly TextPart[] {
   if (typeof content === 'string') return content === '' ? [] : [{ kind: 'text', text: content }];
-  if (!Array.isArray(content)) throw malformed(where, 'a text or a list of parts');
+  if (!Array.isArray(content)) throw malformed(where, 'a string or an array of parts');
   return content.map((item, index): TextPart => {
     const part = object(item);
     const words = text(part['text']);
@@ -60,7 +60,7 @@ function readTexts(content: unknown, where: string): readonly TextPart[] {
 
 function readParts(content: unknown, where: string, losses: Losses): readonly UserPart[] {
   if (typeof content === 'string') return content === '' ? [] : [{ kind: 'text', text: content }];
-  if (!Array.isArray(content)) throw malformed(where, 'a text or a list of parts');
+  if (!Array.isArray(content)) throw malformed(where, 'a string or an array of parts');
   return content
     .map((item, index) => readPart(object(item), `${where}[${index}]`, losses))
     .filter((part) => part !== null);
@@ -70,13 +70,13 @@ function readPart(part: Fields, where: string, losses: Losses): UserPart | null 
   switch (part['type']) {
     case 'text': {
       const words = text(part['text']);
-      if (words === null) throw malformed(`${where}.text`, 'a text');
+      if (words === null) throw malformed(`${where}.text`, 'a string');
       return { kind: 'text', text: words, ...markOf(part) };
     }
     case 'image_url': {
       const image = part['image_url'];
       const url = text(image) ?? text(object(image)['url']);
-      if (url === null) throw malformed(`${where}.image_url.url`, 'an address or a data URL');
+      if (url === null) throw malformed(`${where}.image_url.url`, 'a URL or a data URL');
       return { kind: 'image', source: sourceOf(url), detail: text(object(image)['detail']), ...markOf(part) };
     }
     case 'file':
@@ -127,7 +127,7 @@ function readThoughts(message: Fields): readonly ReasoningPart[] {
 function readAssistantContent(content: unknown, where: string, losses: Losses): readonly AssistantPart[] {
   if (content === null || content === undefined || content === '') return [];
   if (typeof content === 'string') return [{ kind: 'text', text: content }];
-  if (!Array.isArray(content)) throw malformed(where, 'a text, a list of parts or null');
+  if (!Array.isArray(content)) throw malformed(where, 'a string, an array of parts or null');
   return content.flatMap((item, index): AssistantPart[] => {
     const part = object(item);
     const words = text(part['text']);
@@ -146,7 +146,7 @@ function readCalls(message: Fields, where: string): readonly ToolCallPart[] {
     const call = object(item);
     const calledFunction = object(call['function']);
     const name = text(calledFunction['name']);
-    if (name === null) throw malformed(`${where}.tool_calls[${index}].function.name`, 'a text');
+    if (name === null) throw malformed(`${where}.tool_calls[${index}].function.name`, 'a string');
     const proof = text(object(object(call['extra_content'])['google'])['thought_signature']);
     return {
       kind: 'toolCall',

@@ -113,7 +113,7 @@ function readTools(value: unknown, losses: Losses): readonly NeutralTool[] {
       return [];
     }
     const name = text(declared['name']);
-    if (name === null) throw malformed(`tools[${index}].function.name`, 'a text');
+    if (name === null) throw malformed(`tools[${index}].function.name`, 'a string');
     const mark = tool['cache_control'] ?? declared['cache_control'];
     return [
       {

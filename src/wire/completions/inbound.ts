@@ -36,7 +36,7 @@ function readCompletion(body: RequestBody, losses: Losses): NeutralChat {
   const { prompt } = body;
   const text: unknown = Array.isArray(prompt) && prompt.length === 1 ? prompt[0] : prompt;
   // Several prompts would need several answers, and token ids differ between models.
-  if (typeof text !== 'string') throw malformed('prompt', 'one text: this model chats, and answers one text at a time');
+  if (typeof text !== 'string') throw malformed('prompt', 'one string: this chat model accepts one prompt per request');
   return {
     ...readSampling(body),
     messages: [{ role: 'user', content: [{ kind: 'text', text }] }],

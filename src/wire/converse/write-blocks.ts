@@ -116,8 +116,8 @@ function locationOf(source: Source): Fields | null {
 }
 
 /** Unique document name with the allowed characters only. Adds it to `taken`. */
-function documentName(wanted: string | null, taken: Set<string>): string {
-  const plain = (wanted ?? 'document')
+function documentName(requested: string | null, taken: Set<string>): string {
+  const plain = (requested ?? 'document')
     .replace(/\.[A-Za-z0-9]+$/, '')
     .replace(/[^A-Za-z0-9\s\-()[\]]+/g, '-')
     .replace(/\s+/g, ' ')

@@ -49,6 +49,6 @@ export function textsToEmbed(body: RequestBody): readonly string[] {
   const { input } = body;
   const texts = Array.isArray(input) ? input : [input];
   if (!texts.every((one) => typeof one === 'string'))
-    throw malformed('input', 'a text or a list of texts for this model');
+    throw malformed('input', 'a string or an array of strings for this model');
   return texts;
 }

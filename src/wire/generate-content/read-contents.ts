@@ -30,7 +30,7 @@ export function readContents(contents: unknown, losses: Losses): readonly Neutra
       const proof = text(part['thoughtSignature']);
       if (part['functionCall'] !== undefined) {
         const name = text(call['name']);
-        if (name === null) throw malformed(`${where}.parts[${index}].functionCall.name`, 'a text');
+        if (name === null) throw malformed(`${where}.parts[${index}].functionCall.name`, 'a string');
         const id = text(call['id']) ?? `call_${(calls += 1)}`;
         open.push({ id, name });
         const args = JSON.stringify(call['args'] ?? {});
@@ -51,7 +51,7 @@ export function readContents(contents: unknown, losses: Losses): readonly Neutra
   function readResult(part: Fields, where: string): ToolResult {
     const result = camelCased(part['functionResponse']);
     const name = text(result['name']);
-    if (name === null) throw malformed(`${where}.functionResponse.name`, 'a text');
+    if (name === null) throw malformed(`${where}.functionResponse.name`, 'a string');
     const id = text(result['id']);
     const at = open.findIndex((call) => (id === null ? call.name === name : call.id === id));
     const [answered] = at === -1 ? [] : open.splice(at, 1);
@@ -134,6 +134,6 @@ function readSource(part: Fields, where: string): Source | null {
   }
   if (part['fileData'] === undefined) return null;
   const { mimeType, fileUri } = camelCased(part['fileData']);
-  if (typeof fileUri !== 'string') throw malformed(`${where}.fileData.fileUri`, 'a text');
+  if (typeof fileUri !== 'string') throw malformed(`${where}.fileData.fileUri`, 'a string');
   return { form: 'url', url: fileUri, mediaType: text(mimeType) };
 }

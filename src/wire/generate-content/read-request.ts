@@ -97,7 +97,7 @@ function readTools(value: unknown, losses: Losses): readonly NeutralTool[] {
     return list(functionDeclarations).map((one, position): NeutralTool => {
       const declared = camelCased(one);
       const name = text(declared['name']);
-      if (name === null) throw malformed(`tools[${index}].functionDeclarations[${position}].name`, 'a text');
+      if (name === null) throw malformed(`tools[${index}].functionDeclarations[${position}].name`, 'a string');
       return { name, description: text(declared['description']), parameters: parametersOf(declared), strict: null };
     });
   });

@@ -9,8 +9,10 @@ export type IdeRequest =
 /** Detects the dialect of an IDE request by its `input`. Converts flat tools to the form of chat completions. */
 export function readIdeRequest(body: RequestBody): IdeRequest {
   if (body['input'] !== undefined && body['input'] !== null) {
-    const kept = Object.entries(body).filter(([member]) => member !== 'messages' && member !== 'stream_options');
-    return { kind: 'response', body: Object.fromEntries(kept) };
+    const responseMembers = Object.entries(body).filter(
+      ([member]) => member !== 'messages' && member !== 'stream_options',
+    );
+    return { kind: 'response', body: Object.fromEntries(responseMembers) };
   }
   const { tools, tool_choice: choice } = body;
   return {

@@ -61,7 +61,7 @@ export class MediaInspector implements StreamInspector {
       return event;
     }
     const value = parseJson(data);
-    if (!isObject(value)) return this.#options.garbled('an event of its stream is no JSON object');
+    if (!isObject(value)) return this.#options.garbled('an event of its stream is not a JSON object');
     const error = errorOf(value['type'] === 'error' && value['error'] === undefined ? { error: value } : value);
     if (error !== null) {
       this.#failure = { message: error.message, code: error.code ?? error.type ?? 'error' };

@@ -131,8 +131,8 @@ function stepsOfBlock(block: Fields, role: Role, state: 'begun' | 'whole'): read
       // A stream usually begins with an empty input and sends it in pieces. Some upstreams send it at once.
       const piece = state === 'whole' || Object.keys(input).length > 0 ? JSON.stringify(input) : '';
       if (role === 'answer') return textStep('text', piece);
-      const called = { id: text(block['id']), name: text(block['name']), arguments: piece };
-      return [{ kind: 'toolCall', index: typeof role === 'number' ? role : 0, ...called }];
+      const toolCall = { id: text(block['id']), name: text(block['name']), arguments: piece };
+      return [{ kind: 'toolCall', index: typeof role === 'number' ? role : 0, ...toolCall }];
     }
     default:
       return [];

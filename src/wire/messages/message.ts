@@ -13,12 +13,12 @@ export interface AnswerEnd {
   readonly finishReason: string | null;
   readonly stopSequence: string | null;
   /** The model refused to answer. */
-  readonly refused: boolean;
+  readonly hasRefusal: boolean;
 }
 
 /** Stop members of a message. */
-export function stopFields({ finishReason, stopSequence, refused }: AnswerEnd): Fields {
-  const reason = stopReasonOf(refused ? 'content_filter' : (finishReason ?? 'stop'));
+export function stopFields({ finishReason, stopSequence, hasRefusal }: AnswerEnd): Fields {
+  const reason = stopReasonOf(hasRefusal ? 'content_filter' : (finishReason ?? 'stop'));
   const isStopSequence = stopSequence !== null && reason === 'end_turn';
   return { stop_reason: isStopSequence ? 'stop_sequence' : reason, stop_sequence: stopSequence };
 }

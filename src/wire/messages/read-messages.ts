@@ -50,7 +50,7 @@ export function readMessages(value: unknown, losses: Losses): readonly NeutralMe
 /** Content as blocks. A string becomes one text block. */
 function readBlocks(content: unknown, where: string): readonly Fields[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
-  if (!Array.isArray(content)) throw malformed(where, 'a text or a list of blocks');
+  if (!Array.isArray(content)) throw malformed(where, 'a string or an array of blocks');
   return content.map(object);
 }
 
@@ -81,7 +81,7 @@ function readPart(block: Fields, where: string, losses: Losses): readonly UserPa
   switch (block['type']) {
     case 'text': {
       const words = text(block['text']);
-      if (words === null) throw malformed(`${where}.text`, 'a text');
+      if (words === null) throw malformed(`${where}.text`, 'a string');
       return [{ kind: 'text', text: words, ...markOf(block) }];
     }
     case 'image':

@@ -80,7 +80,7 @@ function readTools(value: unknown, losses: Losses): readonly NeutralTool[] {
       return [];
     }
     const name = text(tool['name']);
-    if (name === null) throw malformed(`${where}.name`, 'a text');
+    if (name === null) throw malformed(`${where}.name`, 'a string');
     for (const member of TOOL_HINTS) if ((tool[member] ?? false) !== false) losses.hint(`${where}.${member}`);
     return [
       {

@@ -18,7 +18,7 @@ export function wholeMessage(steps: readonly AnswerStep[], context: AnswerContex
   const end = stopFields({
     finishReason: steps.findLast((step) => step.kind === 'finish')?.reason ?? null,
     stopSequence: steps.findLast((step) => step.kind === 'stopSequence')?.text ?? null,
-    refused: steps.some((step) => step.kind === 'refusal'),
+    hasRefusal: steps.some((step) => step.kind === 'refusal'),
   });
   return {
     id: begin?.id ?? messageIdOf(context),

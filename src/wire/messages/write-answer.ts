@@ -19,7 +19,7 @@ export function createEventWriter(context: AnswerContext): AnswerWriter {
   let begun = false;
   let blocks = 0;
   let open: Kind | null = null;
-  let ended: AnswerEnd = { finishReason: null, stopSequence: null, refused: false };
+  let ended: AnswerEnd = { finishReason: null, stopSequence: null, hasRefusal: false };
   let usage: Usage | null = null;
 
   function begin(id: string | null): string {
@@ -80,7 +80,7 @@ export function createEventWriter(context: AnswerContext): AnswerWriter {
       case 'text':
         return text(step.text);
       case 'refusal':
-        ended = { ...ended, refused: true };
+        ended = { ...ended, hasRefusal: true };
         return text(step.text);
       case 'reasoning':
         return step.text === '' ? '' : `${thinking()}${delta({ type: 'thinking_delta', thinking: step.text })}`;

@@ -1,5 +1,5 @@
 import type { Form, FormFile, FormPart } from '../../domain/inference/form.ts';
-import { unreadable } from './fault.ts';
+import { invalidForm } from './fault.ts';
 import { boundaryOf, headersOf } from './headers.ts';
 
 /** Most parts of one form. */
@@ -28,22 +28,22 @@ export function readForm(body: Uint8Array, contentType: string): Form {
   // Some clients send the line break of the first delimiter.
   let start = bytes[0] === CR && bytes[1] === LF ? 2 : 0;
   if (!opening.equals(bytes.subarray(start, start + opening.length)))
-    throw unreadable('it does not begin with its boundary');
+    throw invalidForm('it does not begin with its boundary');
   for (;;) {
     const after = start + opening.length;
     if (bytes[after] === DASH && bytes[after + 1] === DASH) {
       if (!/^(\r\n)?$/.test(bytes.toString('latin1', after + 2, after + 5)))
-        throw unreadable('something follows its end');
+        throw invalidForm('data follows its last boundary');
       return { boundary, bytes, parts, end: start };
     }
-    if (parts.length === MAX_PARTS) throw unreadable(`it has more than ${MAX_PARTS} parts`);
+    if (parts.length === MAX_PARTS) throw invalidForm(`it has more than ${MAX_PARTS} parts`);
     const headersStart = afterLine(bytes, after);
     const headersEnd = bytes.subarray(headersStart, headersStart + MAX_HEADER_BYTES).indexOf(HEAD_END);
-    if (headersEnd === -1) throw unreadable('the headers of a part do not end, or are too long');
+    if (headersEnd === -1) throw invalidForm('the headers of a part do not end, or are too long');
     const bodyStart = headersStart + headersEnd + HEAD_END.length;
     // Some parsers accept one line break as the end of the headers and as the begin of the delimiter. Reject that.
     const bodyEnd = bytes.indexOf(delimiter, bodyStart - CRLF.length);
-    if (bodyEnd < bodyStart) throw unreadable('it does not end with its boundary');
+    if (bodyEnd < bodyStart) throw invalidForm('it does not end with its boundary');
     const headers = headersOf(bytes.toString('utf8', headersStart, headersStart + headersEnd));
     parts.push({ ...headers, start, bodyStart, bodyEnd });
     start = bodyEnd + CRLF.length;
@@ -54,7 +54,7 @@ export function readForm(body: Uint8Array, contentType: string): Form {
 function afterLine(bytes: Buffer, from: number): number {
   let at = from;
   while (bytes[at] === 0x20 || bytes[at] === 0x09) at += 1;
-  if (bytes[at] !== CR || bytes[at + 1] !== LF) throw unreadable('its boundary is followed by something else');
+  if (bytes[at] !== CR || bytes[at + 1] !== LF) throw invalidForm('its boundary is not followed by a line break');
   return at + CRLF.length;
 }
 
@@ -85,17 +85,17 @@ function valueOf(form: Form, part: FormPart): string | FormFile {
   return filename === null ? textOf(form, part) : { filename, contentType, bytes: bodyEnd - bodyStart };
 }
 
-function repeated(name: string): ReturnType<typeof unreadable> {
-  return unreadable(`the field "${name}" comes twice`);
+function repeated(name: string): ReturnType<typeof invalidForm> {
+  return invalidForm(`the field "${name}" comes twice`);
 }
 
 /** Text of a field. Throws InvalidInput when it has more than `MAX_FIELD_BYTES` or is not UTF-8. */
 function textOf(form: Form, { name, bodyStart, bodyEnd }: FormPart): string {
-  if (bodyEnd - bodyStart > MAX_FIELD_BYTES) throw unreadable(`the field "${name}" is too long`);
+  if (bodyEnd - bodyStart > MAX_FIELD_BYTES) throw invalidForm(`the field "${name}" is too long`);
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(form.bytes.subarray(bodyStart, bodyEnd));
   } catch {
-    throw unreadable(`the field "${name}" is not UTF-8`);
+    throw invalidForm(`the field "${name}" is not UTF-8`);
   }
 }
 

@@ -1,4 +1,4 @@
-import { unreadable } from './fault.ts';
+import { invalidForm } from './fault.ts';
 
 /** Facts from the headers of one part. */
 export interface PartHeaders {
@@ -19,8 +19,8 @@ export function isForm(contentType: string | undefined): boolean {
 /** Boundary in a content type. Throws InvalidInput when it is missing or violates RFC 2046. */
 export function boundaryOf(contentType: string): string {
   const boundary = parametersOf(afterFirstWord(contentType)).get('boundary');
-  if (boundary === undefined) throw unreadable('its content type names no boundary');
-  if (!BOUNDARY.test(boundary)) throw unreadable('its boundary is not one that RFC 2046 allows');
+  if (boundary === undefined) throw invalidForm('its content type has no boundary');
+  if (!BOUNDARY.test(boundary)) throw invalidForm('its boundary violates RFC 2046');
   return boundary;
 }
 
@@ -38,18 +38,18 @@ export function headersOf(text: string): PartHeaders {
   const headers = new Map<string, string>();
   for (const line of text.split('\r\n')) {
     const [, name, value] = HEADER.exec(line) ?? [];
-    if (name === undefined || value === undefined) throw unreadable('a part has a broken header');
-    if (headers.has(name.toLowerCase())) throw unreadable(`a part has the header ${name} twice`);
+    if (name === undefined || value === undefined) throw invalidForm('a part has an invalid header');
+    if (headers.has(name.toLowerCase())) throw invalidForm(`a part has the header ${name} twice`);
     headers.set(name.toLowerCase(), value);
   }
   const disposition = headers.get('content-disposition') ?? '';
-  if (!/^form-data\s*;/i.test(disposition)) throw unreadable('a part has no Content-Disposition of form-data');
+  if (!/^form-data\s*;/i.test(disposition)) throw invalidForm('a part has no Content-Disposition of form-data');
   const parameters = parametersOf(afterFirstWord(disposition));
   const name = parameters.get('name') ?? '';
-  if (name === '') throw unreadable('a part has no name');
-  if (parameters.has('name*')) throw unreadable('the name of a part is encoded');
+  if (name === '') throw invalidForm('a part has no name');
+  if (parameters.has('name*')) throw invalidForm('the name of a part is encoded');
   if (!PLAIN.test(headers.get('content-transfer-encoding') ?? 'binary'))
-    throw unreadable(`the part "${name}" has a Content-Transfer-Encoding`);
+    throw invalidForm(`the part "${name}" has a Content-Transfer-Encoding`);
   const encodedName = parameters.get('filename*');
   const filename = parameters.get('filename') ?? (encodedName === undefined ? null : decoded(encodedName));
   return { name, filename, contentType: headers.get('content-type') ?? null };
@@ -63,8 +63,8 @@ function parametersOf(text: string): ReadonlyMap<string, string> {
   for (let rest = text; rest.trim() !== '';) {
     const [all = '', name = '', quoted, bare] = PARAMETER.exec(rest) ?? [];
     const value = quoted ?? bare;
-    if (value === undefined || value.endsWith('\\')) throw unreadable('a header has a broken parameter');
-    if (parameters.has(name.toLowerCase())) throw unreadable(`a header has the parameter ${name} twice`);
+    if (value === undefined || value.endsWith('\\')) throw invalidForm('a header has an invalid parameter');
+    if (parameters.has(name.toLowerCase())) throw invalidForm(`a header has the parameter ${name} twice`);
     parameters.set(name.toLowerCase(), value);
     rest = rest.slice(all.length);
   }

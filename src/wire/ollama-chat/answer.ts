@@ -52,12 +52,12 @@ export function createOllamaReader(): AnswerReader {
     read(data) {
       const line = object(data);
       if (!isObject(line['message'])) return [];
-      const { content, thinking, tool_calls: called } = line['message'];
+      const { content, thinking, tool_calls: toolCalls } = line['message'];
       const steps: AnswerStep[] = begun ? [] : [{ kind: 'begin', id: null, model: text(line['model']) }];
       begun = true;
       if (typeof thinking === 'string' && thinking !== '') steps.push({ kind: 'reasoning', text: thinking });
       if (typeof content === 'string' && content !== '') steps.push({ kind: 'text', text: content });
-      steps.push(...list(called).map(callOf));
+      steps.push(...list(toolCalls).map(callOf));
       if (line['done'] === true) {
         const ended = line['done_reason'] === 'length' ? 'length' : calls > 0 ? 'tool_calls' : 'stop';
         steps.push({ kind: 'finish', reason: ended }, ...usageSteps(line));

@@ -29,7 +29,7 @@ export function forUpstream(
     if (name === null) continue;
     if (name !== names.publicName) {
       assertMayCall(name);
-      throw fault(path, 'A session keeps the model it was opened with. Open another one for another model.');
+      throw fault(path, 'The model of a session cannot change. Open another session for another model.');
     }
     translated = withMember(translated, [...path, 'model'], names.upstreamName);
   }
@@ -43,7 +43,7 @@ export function forUpstream(
 }
 
 function parse(bytes: Buffer): Fields {
-  if (nestsTooDeep(bytes)) throw new InvalidInput('/realtime: The event nests too deep.');
+  if (nestsTooDeep(bytes)) throw new InvalidInput('/realtime: The event is nested too deeply.');
   const value = parseJson(bytes);
   if (isObject(value)) return value;
   throw new InvalidInput('/realtime: The event is not a JSON object.');
@@ -52,7 +52,7 @@ function parse(bytes: Buffer): Fields {
 function modelAt(event: Fields, path: readonly string[]): string | null {
   const name = fieldsAt(event, ...path)?.['model'] ?? null;
   if (name === null || typeof name === 'string') return name;
-  throw fault(path, 'A model is named by a string.');
+  throw fault(path, 'The model must be a string.');
 }
 
 function fault(path: readonly string[], message: string): InvalidInput {

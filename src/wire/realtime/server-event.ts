@@ -59,7 +59,7 @@ function newsOf(event: Fields): RealtimeNews | null {
     case 'conversation.item.input_audio_transcription.completed':
       return usageNews('transcription', fieldsAt(event, 'usage'));
     case 'error':
-      return { kind: 'error', message: text(fieldsAt(event, 'error')?.['message']) ?? 'It named no reason.' };
+      return { kind: 'error', message: text(fieldsAt(event, 'error')?.['message']) ?? 'The upstream gave no reason.' };
     default:
       return null;
   }

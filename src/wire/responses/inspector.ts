@@ -56,7 +56,7 @@ export class ResponseInspector implements StreamInspector {
     }
     if (this.#begun && this.#options.textLimit === 0 && isPiece(data)) return event;
     const value = parseJson(data);
-    if (!isObject(value)) return this.#options.garbled('an event of its stream is no JSON object');
+    if (!isObject(value)) return this.#options.garbled('an event of its stream is not a JSON object');
     const error = errorOf(value);
     if (error !== null) {
       this.#failure = { message: error.message, code: error.code ?? error.type ?? 'error' };

@@ -22,15 +22,15 @@ export function readInput(input: unknown, losses: Losses): readonly NeutralMessa
   list(input).forEach((value, index) => {
     const message = readItem(object(value), `input[${index}]`, losses);
     if (message === null) return;
-    const joined = joinedWith(messages.at(-1), message);
-    if (joined === null) messages.push(message);
-    else messages[messages.length - 1] = joined;
+    const merged = mergedWith(messages.at(-1), message);
+    if (merged === null) messages.push(message);
+    else messages[messages.length - 1] = merged;
   });
   return messages;
 }
 
 /** Joins two messages when the second continues the first. Null otherwise. */
-function joinedWith(last: NeutralMessage | undefined, next: NeutralMessage): NeutralMessage | null {
+function mergedWith(last: NeutralMessage | undefined, next: NeutralMessage): NeutralMessage | null {
   if (last?.role === 'tool' && next.role === 'tool')
     return { role: 'tool', results: [...last.results, ...next.results] };
   if (last?.role !== 'assistant' || next.role !== 'assistant') return null;
@@ -78,7 +78,7 @@ const TEXT_TYPES = new Set<unknown>(['input_text', 'output_text', 'text']);
 
 function readTexts(content: unknown, where: string): readonly TextPart[] {
   if (typeof content === 'string') return content === '' ? [] : [{ kind: 'text', text: content }];
-  if (!Array.isArray(content)) throw malformed(where, 'a text or a list of parts');
+  if (!Array.isArray(content)) throw malformed(where, 'a string or an array of parts');
   return content.map((value, index): TextPart => {
     const part = object(value);
     const words = text(part['text']);
@@ -90,14 +90,14 @@ function readTexts(content: unknown, where: string): readonly TextPart[] {
 
 function readParts(content: unknown, where: string, losses: Losses): readonly UserPart[] {
   if (typeof content === 'string') return content === '' ? [] : [{ kind: 'text', text: content }];
-  if (!Array.isArray(content)) throw malformed(where, 'a text or a list of parts');
+  if (!Array.isArray(content)) throw malformed(where, 'a string or an array of parts');
   return content.flatMap((value, index) => readPart(object(value), `${where}[${index}]`, losses));
 }
 
 function readPart(part: Fields, where: string, losses: Losses): readonly UserPart[] {
   if (TEXT_TYPES.has(part['type'])) {
     const words = text(part['text']);
-    if (words === null) throw malformed(`${where}.text`, 'a text');
+    if (words === null) throw malformed(`${where}.text`, 'a string');
     return [{ kind: 'text', text: words }];
   }
   if (part['type'] === 'input_image') {
@@ -123,7 +123,7 @@ function sourceAt(part: Fields, member: string): Source | null {
 
 function readAssistantContent(content: unknown, where: string, losses: Losses): readonly AssistantPart[] {
   if (typeof content === 'string') return content === '' ? [] : [{ kind: 'text', text: content }];
-  if (!Array.isArray(content)) throw malformed(where, 'a text or a list of parts');
+  if (!Array.isArray(content)) throw malformed(where, 'a string or an array of parts');
   return content.flatMap((value, index): AssistantPart[] => {
     const part = object(value);
     const words = text(part['text']);
@@ -151,8 +151,8 @@ function readReasoning(item: Fields): readonly AssistantPart[] {
 function readCall(item: Fields, where: string): AssistantPart {
   const name = text(item['name']);
   const id = text(item['call_id']);
-  if (name === null) throw malformed(`${where}.name`, 'a text');
-  if (id === null) throw malformed(`${where}.call_id`, 'a text');
+  if (name === null) throw malformed(`${where}.name`, 'a string');
+  if (id === null) throw malformed(`${where}.call_id`, 'a string');
   const proof = text(object(object(item['extra_content'])['google'])['thought_signature']);
   return {
     kind: 'toolCall',

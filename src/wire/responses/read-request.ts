@@ -104,7 +104,7 @@ function readTool(tool: Fields, where: string, losses: Losses): readonly Neutral
     return [];
   }
   const name = text(tool['name']);
-  if (name === null) throw malformed(`${where}.name`, 'a text');
+  if (name === null) throw malformed(`${where}.name`, 'a string');
   if (custom && object(tool['format'])['type'] === 'grammar') losses.essential(`${where}.format`);
   const declared = isObject(tool['parameters']) ? tool['parameters'] : { type: 'object', properties: {} };
   return [

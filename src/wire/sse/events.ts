@@ -31,7 +31,7 @@ export function createEventBuffer(limit = EVENT_LIMIT): EventBuffer {
       // Join only when an event may end here. A long event in many chunks is then not copied for each chunk.
       if (bytes.indexOf(LF) === -1) {
         bufferedBytes += bytes.length;
-        if (bufferedBytes > limit) throw new RangeError(`An event of more than ${limit} bytes.`);
+        if (bufferedBytes > limit) throw new RangeError(`an event of its stream has more than ${limit} bytes`);
         buffered.push(bytes);
         return null;
       }
@@ -39,7 +39,7 @@ export function createEventBuffer(limit = EVENT_LIMIT): EventBuffer {
       const end = endOfLastEvent(joined);
       buffered = end < joined.length ? [joined.subarray(end)] : [];
       bufferedBytes = joined.length - end;
-      if (bufferedBytes > limit) throw new RangeError(`An event of more than ${limit} bytes.`);
+      if (bufferedBytes > limit) throw new RangeError(`an event of its stream has more than ${limit} bytes`);
       return end === 0 ? null : joined.subarray(0, end);
     },
     rest() {

@@ -11,14 +11,14 @@ export interface Reframer {
 
 /** The stream as server-sent events. At a framing error it cancels the source and fails with HttpFailure. */
 export function reframed(body: ByteStream, reframer: Reframer): ByteStream {
-  let over = false;
+  let ended = false;
   /** Sends the events of one step to the sink. False when the sink asks to pause, null when the stream has failed. */
   function deliver(sink: ByteSink, step: (write: (event: string) => void) => void): boolean | null {
     const events: string[] = [];
     const fault = faultOf(() => step((event) => events.push(event)));
     const wantsMore = events.length === 0 || sink.chunk(Buffer.from(events.join('')));
     if (fault === null) return wantsMore;
-    over = true;
+    ended = true;
     body.cancel();
     sink.fail(new HttpFailure('garbled', `The upstream's stream cannot be read: ${fault.message}.`));
     return null;
@@ -26,12 +26,12 @@ export function reframed(body: ByteStream, reframer: Reframer): ByteStream {
   return {
     pipe(sink) {
       body.pipe({
-        chunk: (bytes) => over || (deliver(sink, (write) => reframer.add(bytes, write)) ?? true),
+        chunk: (bytes) => ended || (deliver(sink, (write) => reframer.add(bytes, write)) ?? true),
         done() {
-          if (!over && deliver(sink, (write) => reframer.end(write)) !== null) sink.done();
+          if (!ended && deliver(sink, (write) => reframer.end(write)) !== null) sink.done();
         },
         fail(error) {
-          if (!over) sink.fail(error);
+          if (!ended) sink.fail(error);
         },
       });
     },

@@ -25,7 +25,7 @@ export class EventRelay implements ByteSink, ByteStream {
   #waiting: Uint8Array[] = [];
   #waitingBytes = 0;
   #ended: { readonly error: Error | null } | null = null;
-  #over = false;
+  #finished = false;
 
   constructor(source: ByteStream, inspector: StreamInspector, garbled: InspectorOptions['garbled']) {
     this.#source = source;
@@ -43,7 +43,7 @@ export class EventRelay implements ByteSink, ByteStream {
   }
 
   chunk(bytes: Uint8Array): boolean {
-    if (this.#over || this.#ended) return true;
+    if (this.#finished || this.#ended) return true;
     try {
       const run = this.#events.add(bytes);
       return run === null ? true : this.#forward(run);
@@ -56,7 +56,7 @@ export class EventRelay implements ByteSink, ByteStream {
   }
 
   done(): void {
-    if (this.#over || this.#ended) return;
+    if (this.#finished || this.#ended) return;
     const rest = this.#events.rest();
     if (rest !== null) this.#forward(rest);
     if (this.#ended) return;
@@ -81,8 +81,8 @@ export class EventRelay implements ByteSink, ByteStream {
   }
 
   cancel(): void {
-    if (this.#over) return;
-    this.#over = true;
+    if (this.#finished) return;
+    this.#finished = true;
     this.#waiting = [];
     this.#source.cancel();
   }
@@ -122,10 +122,10 @@ export class EventRelay implements ByteSink, ByteStream {
   }
 
   #end(error: Error | null): void {
-    if (this.#over || this.#ended) return;
+    if (this.#finished || this.#ended) return;
     this.#ended = { error };
     if (!this.#isOpen && error !== null) {
-      this.#over = true;
+      this.#finished = true;
       this.#refuse(error);
       return;
     }
@@ -147,14 +147,14 @@ export class EventRelay implements ByteSink, ByteStream {
     const sink = this.#sink;
     if (sink === null) return;
     while (this.#waiting.length > 0) {
-      if (this.#over || this.#paused) return;
+      if (this.#finished || this.#paused) return;
       const bytes = this.#waiting.shift();
       if (bytes && !sink.chunk(bytes)) this.#paused = true;
     }
     this.#waitingBytes = 0;
-    if (this.#over) return;
+    if (this.#finished) return;
     if (this.#ended) {
-      this.#over = true;
+      this.#finished = true;
       if (this.#ended.error === null) sink.done();
       else sink.fail(this.#ended.error);
       return;

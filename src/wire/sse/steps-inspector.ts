@@ -52,7 +52,7 @@ export class StepsInspector implements StreamInspector {
     if (data === null || data.equals(DONE)) return event;
     if (this.#begun && this.#options.textLimit === 0 && this.#dialect.isPiece?.(data) === true) return event;
     const value = parseJson(data);
-    if (!isObject(value)) return this.#options.garbled('an event of its stream is no JSON object');
+    if (!isObject(value)) return this.#options.garbled('an event of its stream is not a JSON object');
     const error = this.#dialect.errorOf(value);
     if (error !== null) {
       this.#failure = { message: error.message, code: error.code ?? error.type ?? 'error' };

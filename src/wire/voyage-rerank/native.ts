@@ -9,7 +9,7 @@ import { malformed } from '../malformed.ts';
 export function voyageRerankRequest(body: RequestBody, model: string): RequestBody {
   const documents = list(body['documents']).map((document, index) => {
     const documentText = text(document) ?? text(object(document)['text']);
-    if (documentText === null) throw malformed(`documents[${index}]`, 'a text, or an object with a text');
+    if (documentText === null) throw malformed(`documents[${index}]`, 'a string, or an object with a text');
     return documentText;
   });
   return withoutNulls({
@@ -63,6 +63,6 @@ export const VOYAGE_RERANK: NativeDialect = {
     };
   },
   inspector() {
-    throw new TypeError('An order of documents does not come as a stream.');
+    throw new TypeError('A rerank answer cannot be a stream.');
   },
 };

@@ -152,7 +152,7 @@ describe('checkout.create', () => {
     [{ STRIPE_PRICE_ID: 'price_1' }, 'STRIPE_SECRET_KEY is'],
   ])('checkout.create 503: says what to set, and not to try again: %j', async (env, missing) => {
     const other = await startApp({ env: { STRIPE_RECONCILE_SECONDS: '0', ...env } });
-    const detail = `Access is not for sale here: ${missing} not set.`;
+    const detail = `Checkout is not configured: ${missing} not set.`;
     expect(await whole(await begin(other))).toEqual(json(503, { detail }));
     await other.stop();
   });
@@ -210,7 +210,9 @@ describe('checkout.webhook', () => {
     const payload = 'not json';
     const signature = Stripe.webhooks.generateTestHeaderString({ payload, secret: stripe.webhookSecret });
     const answer = await stripe.deliver(app.url, event(), { body: payload, signature });
-    expect(await whole(answer)).toEqual(json(400, { detail: 'The message is signed, but it is no event.' }));
+    expect(await whole(answer)).toEqual(
+      json(400, { detail: 'The signature is valid, but the message is not a Stripe event.' }),
+    );
   });
 
   it('checkout.webhook 413: more than any event', async () => {
@@ -221,7 +223,7 @@ describe('checkout.webhook', () => {
 
   it('checkout.webhook 503: says what to set', async () => {
     const other = await startApp();
-    const detail = 'Access is not for sale here: STRIPE_WEBHOOK_SECRET is not set.';
+    const detail = 'Checkout is not configured: STRIPE_WEBHOOK_SECRET is not set.';
     expect(await whole(await stripe.deliver(other.url, event()))).toEqual(json(503, { detail }));
     await other.stop();
   });

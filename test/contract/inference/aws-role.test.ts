@@ -71,7 +71,7 @@ it('inference.chatCompletions 500: a role that AWS does not give', async () => {
     {
       error: {
         message:
-          'litellm.AuthenticationError: AuthenticationError: BedrockException - No credentials for AWS: those of this deployment do not hold, or there are none.',
+          'litellm.AuthenticationError: AuthenticationError: BedrockException - No credentials for AWS: the credentials of this deployment are invalid or missing.',
         type: 'internal_server_error',
         param: null,
         code: '500',

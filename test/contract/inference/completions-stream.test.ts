@@ -141,7 +141,7 @@ it('completions.create 500: a stream that was asked for and does not come', asyn
   });
   const response = await ask(ASKED);
   const message =
-    "litellm.APIError: APIError: OpenAIException - The upstream's answer cannot be used: a stream was asked for, and it is none.";
+    "litellm.APIError: APIError: OpenAIException - The upstream's answer cannot be used: a stream was requested, but it is not a stream.";
   expect([response.status, await response.json()]).toEqual([
     500,
     { error: { message, type: 'internal_server_error', param: null, code: '500' } },

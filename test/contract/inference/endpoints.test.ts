@@ -334,7 +334,7 @@ describe('rerank.create 400', () => {
 
 it('moderations.create 400: the demo model judges no text', async () => {
   const response = await app.call('POST', '/moderations', { model: 'demo', input: 'x' });
-  const message = '/moderations: The built-in demo model does not answer this.';
+  const message = '/moderations: The built-in demo model does not support this endpoint.';
   const error = { message, type: 'invalid_request_error', param: null, code: '400' };
   expect([response.status, await response.json()]).toEqual([400, { error }]);
 });

@@ -194,7 +194,7 @@ describe('content.generate refuses', () => {
     [{ contents: [{ role: 'judge', parts: [] }] }, "Invalid value for 'contents[0].role': it must be user or model."],
     [
       { contents: CONTENTS, tools: [{ googleSearch: {} }] },
-      `/generateContent: The provider of the model "chat" (openai) has nothing like 'tools[0].googleSearch'. Leave it out, or set drop_params to have that done.`,
+      `/generateContent: The provider of the model "chat" (openai) does not support 'tools[0].googleSearch'. Remove it from the request, or set drop_params to drop it.`,
     ],
   ])('content.generate 400: what cannot be translated, %#', async (body, message) => {
     const calls = upstream.received.length;

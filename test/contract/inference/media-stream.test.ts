@@ -106,7 +106,7 @@ describe('images.generate', () => {
       500,
       'APIError',
       'internal_server_error',
-      "The upstream's answer cannot be used: an event of its stream is no JSON object.",
+      "The upstream's answer cannot be used: an event of its stream is not a JSON object.",
     ],
   ])('a stream that begins with %s is a refusal', async (said, status, kind, type, message) => {
     streamOf(said);
@@ -121,7 +121,7 @@ describe('images.generate', () => {
       response.end('{"data":[]}');
     });
     const message =
-      "litellm.APIError: APIError: OpenAIException - The upstream's answer cannot be used: a stream was asked for, and it is none.";
+      "litellm.APIError: APIError: OpenAIException - The upstream's answer cannot be used: a stream was requested, but it is not a stream.";
     expect(await answerOf(await draw())).toEqual(refusal(500, message, { type: 'internal_server_error' }));
   });
 

@@ -91,8 +91,8 @@ describe.each(MEDIA_ROWS)(
     });
 
     it.each([
-      ['demo', 'The built-in demo model does not answer this.'],
-      ['gemini', 'The provider of the model "gemini" (gemini) does not answer this.'],
+      ['demo', 'The built-in demo model does not support this endpoint.'],
+      ['gemini', 'The provider of the model "gemini" (gemini) does not support this endpoint.'],
     ])('400: the model %s has no such endpoint', async (model, message) => {
       expect(await answerOf(await ask({ body: body(model) }))).toEqual(refusal(400, `${path}: ${message}`));
     });

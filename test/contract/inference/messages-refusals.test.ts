@@ -49,7 +49,7 @@ describe('messages.create 400', () => {
     [
       { ...ASKED, model: 'other', tools: [{ type: 'web_search_20250305', name: 'web_search' }] },
       invalid(
-        `/messages: The provider of the model "other" (openai) has nothing like 'tools[0]'. Leave it out, or set drop_params to have that done.`,
+        `/messages: The provider of the model "other" (openai) does not support 'tools[0]'. Remove it from the request, or set drop_params to drop it.`,
       ),
     ],
     [
@@ -89,7 +89,7 @@ describe('messages.create 400', () => {
 
   it('embeddings of a model that has none', async () => {
     const response = await door.app.call('POST', '/v1/embeddings', { model: 'claude', input: 'x' });
-    const message = '/embeddings: The provider of the model "claude" (anthropic) does not answer this.';
+    const message = '/embeddings: The provider of the model "claude" (anthropic) does not support this endpoint.';
     const error = { message, type: 'invalid_request_error', param: null, code: '400' };
     expect([response.status, await response.json()]).toEqual([400, { error }]);
   });

@@ -149,7 +149,7 @@ describe('speech.create', () => {
   });
 
   it('400: the demo model has no voice', async () => {
-    const message = '/audio/speech: The built-in demo model does not answer this.';
+    const message = '/audio/speech: The built-in demo model does not support this endpoint.';
     expect(await refusalOf(await ask({ ...ASKED, model: 'demo' }))).toEqual([
       400,
       { message, type: 'invalid_request_error', param: null, code: '400' },

@@ -54,22 +54,22 @@ const broken = (said: string) => ({
 
 describe('an upstream', () => {
   it.each([
-    ['breaks off', (wire) => wire.destroy(), 'The upstream broke the session off.'],
-    ['ends without a goodbye', (wire) => wire.end(), 'The upstream broke the session off.'],
+    ['breaks off', (wire) => wire.destroy(), 'The upstream closed the connection without a close frame.'],
+    ['ends without a goodbye', (wire) => wire.end(), 'The upstream closed the connection without a close frame.'],
     [
       'sends what is no frame',
       (wire) => wire.write(Buffer.alloc(64, 0xff)),
-      'The upstream sent what is no WebSocket message.',
+      'The upstream sent an invalid WebSocket message.',
     ],
     [
       'begins a message of 64 MiB',
       (wire) => wire.write(Buffer.from([0x81, 127, 0, 0, 0, 0, 4, 0, 0, 0])),
-      'The upstream sent a message larger than is taken.',
+      'The upstream sent a message above the size limit.',
     ],
     [
       'sends text that is none',
       (wire) => wire.write(Buffer.from([0x81, 2, 0xc3, 0x28])),
-      'The upstream sent what is no WebSocket message.',
+      'The upstream sent an invalid WebSocket message.',
     ],
   ] satisfies [string, (wire: UpstreamSession['wire']) => void, string][])(
     'that %s is told of, then the session is over',

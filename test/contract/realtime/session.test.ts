@@ -172,19 +172,19 @@ describe('an event that may not go on', () => {
     [
       'another model than the session was opened with',
       '{"type":"session.update","session":{"model":"unpriced"}}',
-      '/realtime: A session keeps the model it was opened with. Open another one for another model.',
+      '/realtime: The model of a session cannot change. Open another session for another model.',
       'model',
     ],
     [
       'a model hidden by an escape',
       '{"type":"session.update","session":{"mod\\u0065l":"unpriced"}}',
-      '/realtime: A session keeps the model it was opened with. Open another one for another model.',
+      '/realtime: The model of a session cannot change. Open another session for another model.',
       'model',
     ],
     [
       'a model that is no text',
       '{"type":"session.update","session":{"model":["a"]}}',
-      '/realtime: A model is named by a string.',
+      '/realtime: The model must be a string.',
       'model',
     ],
     [

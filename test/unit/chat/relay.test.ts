@@ -143,10 +143,10 @@ describe('a stream that goes wrong', () => {
 
   it('never opens when its first event is no chunk', async () => {
     expect((await first('data: {"choices":\n\n')).opened).toBe(
-      'Error: garbled: an event of its stream is no chunk of an answer',
+      'Error: garbled: an event of its stream is not a chunk of an answer',
     );
     expect((await first('data: 42\n\n')).opened).toBe(
-      'Error: garbled: an event of its stream is no chunk of an answer',
+      'Error: garbled: an event of its stream is not a chunk of an answer',
     );
   });
 

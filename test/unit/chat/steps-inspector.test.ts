@@ -53,7 +53,7 @@ describe('a stream followed by its steps', () => {
   it('ends where it carries a failure, or is no JSON', () => {
     const inspector = follow();
     expect(inspector.inspect(Buffer.from('data: {\n\n'))).toEqual(
-      new Error('garbled: an event of its stream is no JSON object'),
+      new Error('garbled: an event of its stream is not a JSON object'),
     );
     expect(inspector.inspect(event({ error: { message: 'busy', code: 529 } }))).toEqual(new Error('refused: busy'));
     expect(inspector.outcome().failure).toEqual({ message: 'busy', code: '529' });

@@ -100,8 +100,8 @@ describe('a chat completion in neutral words', () => {
 
   it.each([
     [{ role: 'judge', content: 'x' }, "'messages[0].role': it must be one of system, developer, user, assistant, tool"],
-    [{ role: 'user', content: 5 }, "'messages[0].content': it must be a text or a list of parts"],
-    [{ role: 'user', content: [{ type: 'text' }] }, "'messages[0].content[0].text': it must be a text"],
+    [{ role: 'user', content: 5 }, "'messages[0].content': it must be a string or an array of parts"],
+    [{ role: 'user', content: [{ type: 'text' }] }, "'messages[0].content[0].text': it must be a string"],
     [{ role: 'user', content: [{ type: 'image_url', image_url: {} }] }, "'messages[0].content[0].image_url.url'"],
     [{ role: 'user', content: [{ type: 'file', file: {} }] }, "'messages[0].content[0].file'"],
     [
@@ -109,7 +109,7 @@ describe('a chat completion in neutral words', () => {
       "'messages[0].content[0].input_audio.data'",
     ],
     [{ role: 'tool', content: 'x' }, "'messages[0].tool_call_id': it must be the id of the call it answers"],
-    [{ role: 'assistant', tool_calls: [{}] }, "'messages[0].tool_calls[0].function.name': it must be a text"],
+    [{ role: 'assistant', tool_calls: [{}] }, "'messages[0].tool_calls[0].function.name': it must be a string"],
     [{ role: 'system', content: [{ type: 'image_url' }] }, "'messages[0].content[0]': it must be a part of type text"],
   ])('what breaks its rules is refused with its place: %j', (message, words) => {
     expect(() => through({ model: 'm', messages: [message] })).toThrow(words);

@@ -154,8 +154,8 @@ describe('a message in neutral words', () => {
 
   it.each([
     [{ role: 'judge', content: 'x' }, "'messages[0].role': it must be one of user, assistant, system"],
-    [{ role: 'user', content: 5 }, "'messages[0].content': it must be a text or a list of blocks"],
-    [{ role: 'user', content: [{ type: 'text' }] }, "'messages[0].content[0].text': it must be a text"],
+    [{ role: 'user', content: 5 }, "'messages[0].content': it must be a string or an array of blocks"],
+    [{ role: 'user', content: [{ type: 'text' }] }, "'messages[0].content[0].text': it must be a string"],
     [{ role: 'user', content: [{ type: 'image', source: {} }] }, "'messages[0].content[0].source'"],
     [{ role: 'user', content: [{ type: 'tool_result' }] }, "'messages[0].content[0].tool_use_id'"],
     [{ role: 'assistant', content: [{ type: 'tool_use', name: 'x' }] }, "'messages[0].content[0]'"],

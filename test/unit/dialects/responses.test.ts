@@ -119,24 +119,24 @@ describe('a response in neutral words', () => {
 
   it.each([
     [{ role: 'judge', content: 'x' }, "'input[0].role': it must be one of user, assistant, system, developer"],
-    [{ role: 'user', content: 5 }, "'input[0].content': it must be a text or a list of parts"],
-    [{ role: 'user', content: [{ type: 'input_text' }] }, "'input[0].content[0].text': it must be a text"],
+    [{ role: 'user', content: 5 }, "'input[0].content': it must be a string or an array of parts"],
+    [{ role: 'user', content: [{ type: 'input_text' }] }, "'input[0].content[0].text': it must be a string"],
     [{ role: 'user', content: [{ type: 'input_image' }] }, "'input[0].content[0]': it must be an image with image_url"],
     [{ role: 'user', content: [{ type: 'input_file' }] }, "'input[0].content[0]': it must be a file with file_data"],
-    [{ role: 'assistant', content: 5 }, "'input[0].content': it must be a text or a list of parts"],
+    [{ role: 'assistant', content: 5 }, "'input[0].content': it must be a string or an array of parts"],
     [
       { role: 'system', content: [{ type: 'input_image' }] },
       "'input[0].content[0]': it must be a part of type input_text",
     ],
-    [{ type: 'function_call', call_id: 'c' }, "'input[0].name': it must be a text"],
-    [{ type: 'function_call', name: 'c' }, "'input[0].call_id': it must be a text"],
+    [{ type: 'function_call', call_id: 'c' }, "'input[0].name': it must be a string"],
+    [{ type: 'function_call', name: 'c' }, "'input[0].call_id': it must be a string"],
     [{ type: 'function_call_output', output: 'x' }, "'input[0].call_id': it must be the id of the call it answers"],
   ])('what breaks its rules is refused with its place: %j', (item, words) => {
     expect(() => through({ model: 'm', input: [item] })).toThrow(words);
   });
 
   it.each([
-    [{ tools: [{ type: 'function' }] }, "'tools[0].name': it must be a text"],
+    [{ tools: [{ type: 'function' }] }, "'tools[0].name': it must be a string"],
     [{ text: { format: { type: 'json_schema' } } }, "'text.format': it must be of type text"],
   ])('so are tools and formats: %j', (more, words) => {
     expect(() => through({ model: 'm', input: 'x', ...more })).toThrow(words);

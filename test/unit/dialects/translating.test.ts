@@ -70,7 +70,7 @@ describe('a call that is translated', () => {
     const refused = ask({ ...COMPLETION, logprobs: 3, echo: true });
     await expect(refused.answer).rejects.toMatchObject({
       code: 'INVALID_INPUT',
-      message: `/completions: The provider of the model "m" (openai) has nothing like 'logprobs', 'echo'. Leave it out, or set drop_params to have that done.`,
+      message: `/completions: The provider of the model "m" (openai) does not support 'logprobs', 'echo'. Remove it from the request, or set drop_params to drop it.`,
       issues: [{ path: ['body', 'logprobs'] }],
     });
     expect(refused.sent).toEqual([]);
@@ -82,7 +82,7 @@ describe('a call that is translated', () => {
   it('an endpoint that is no conversation is refused when the provider has none', async () => {
     await expect(ask({ model: 'm', input: 'x' }, { endpoint: EMBEDDINGS }).answer).rejects.toMatchObject({
       code: 'UNSUPPORTED',
-      message: '/embeddings: The provider of the model "m" (openai) does not answer this.',
+      message: '/embeddings: The provider of the model "m" (openai) does not support this endpoint.',
     });
   });
 });

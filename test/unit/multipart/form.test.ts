@@ -103,19 +103,19 @@ describe('a form', () => {
   });
 
   it.each([
-    ['no boundary', form([]), 'multipart/form-data', 'its content type names no boundary'],
-    ['an empty boundary', form([]), 'multipart/form-data; boundary=""', 'its boundary is not one that RFC 2046 allows'],
+    ['no boundary', form([]), 'multipart/form-data', 'its content type has no boundary'],
+    ['an empty boundary', form([]), 'multipart/form-data; boundary=""', 'its boundary violates RFC 2046'],
     [
       'a boundary that ends in a space',
       form([]),
       'multipart/form-data; boundary="b "',
-      'its boundary is not one that RFC 2046 allows',
+      'its boundary violates RFC 2046',
     ],
     [
       'a boundary too long',
       form([]),
       `multipart/form-data; boundary=${'b'.repeat(71)}`,
-      'its boundary is not one that RFC 2046 allows',
+      'its boundary violates RFC 2046',
     ],
     [
       'two boundaries',
@@ -126,18 +126,18 @@ describe('a form', () => {
     ['another boundary', form([], 'c'), TYPE, 'it does not begin with its boundary'],
     ['nothing in it', Buffer.from(''), TYPE, 'it does not begin with its boundary'],
     ['a preamble', Buffer.concat([Buffer.from('hello\r\n'), form([])]), TYPE, 'it does not begin with its boundary'],
-    ['an epilogue', Buffer.concat([form([]), Buffer.from('x')]), TYPE, 'something follows its end'],
+    ['an epilogue', Buffer.concat([form([]), Buffer.from('x')]), TYPE, 'data follows its last boundary'],
     [
       'a boundary that goes on',
       Buffer.from(`--bc\r\n${field('a')}\r\n\r\n1\r\n--b--`),
       TYPE,
-      'its boundary is followed by something else',
+      'its boundary is not followed by a line break',
     ],
     [
       'line breaks of one byte',
       Buffer.from(`--b\n${field('a')}\n\n1\n--b--\n`),
       TYPE,
-      'its boundary is followed by something else',
+      'its boundary is not followed by a line break',
     ],
     [
       'headers without an end',
@@ -168,9 +168,9 @@ describe('a form', () => {
       'a folded header',
       form([['Content-Disposition: form-data;\r\n name="a"', '1']]),
       TYPE,
-      'a part has a broken header',
+      'a part has an invalid header',
     ],
-    ['a control character', form([[field('a\u0000'), '1']]), TYPE, 'a part has a broken header'],
+    ['a control character', form([[field('a\u0000'), '1']]), TYPE, 'a part has an invalid header'],
     [
       'a header twice',
       form([[`${field('a')}\r\n${field('model')}`, '1']]),
@@ -193,12 +193,17 @@ describe('a form', () => {
     ['an empty name', form([[field(''), '1']]), TYPE, 'a part has no name'],
     ['two names', form([[`${field('a')}; name="model"`, '1']]), TYPE, 'a header has the parameter name twice'],
     ['an encoded name', form([[`${field('a')}; name*=UTF-8''model`, '1']]), TYPE, 'the name of a part is encoded'],
-    ['an escaped quote', form([[`${field('a')}; filename="x\\"; y="`, '1']]), TYPE, 'a header has a broken parameter'],
+    [
+      'an escaped quote',
+      form([[`${field('a')}; filename="x\\"; y="`, '1']]),
+      TYPE,
+      'a header has an invalid parameter',
+    ],
     [
       'a quote that stays open',
       form([['Content-Disposition: form-data; name="a', '1']]),
       TYPE,
-      'a header has a broken parameter',
+      'a header has an invalid parameter',
     ],
     [
       'an encoding',

@@ -165,7 +165,7 @@ describe('an event of the upstream', () => {
       { kind: 'used', by: 'transcription', usage: null, measured: { unit: 'second', count: 5.5 } },
     ],
     ['{"type":"error","error":{"message":"no"}}', { kind: 'error', message: 'no' }],
-    ['{"type":"error","error":"no"}', { kind: 'error', message: 'It named no reason.' }],
+    ['{"type":"error","error":"no"}', { kind: 'error', message: 'The upstream gave no reason.' }],
   ])('%s tells %j', (event, news) => {
     expect(heard(event)).toEqual([event, news]);
   });

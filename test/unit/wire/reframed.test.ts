@@ -51,8 +51,8 @@ describe('AWS’s event streams', () => {
   });
 
   it.each([
-    [0, 'the checksum of a message’s beginning is wrong'],
-    [9, 'the checksum of a message’s beginning is wrong'],
+    [0, 'the prelude checksum of a message is wrong'],
+    [9, 'the prelude checksum of a message is wrong'],
     [20, 'the checksum of a message is wrong'],
     [100, 'the checksum of a message is wrong'],
     [DELTA.length - 1, 'the checksum of a message is wrong'],
@@ -82,7 +82,7 @@ describe('AWS’s event streams', () => {
     head.writeUInt32BE(0x7fffffff, 0);
     head.writeUInt32BE(crc32(head.subarray(0, 8)), 8);
     expect(read(head, createMessageReframer()).end).toMatchObject({
-      message: "The upstream's stream cannot be read: a message says that it has 2147483647 bytes.",
+      message: "The upstream's stream cannot be read: a message has an invalid length of 2147483647 bytes.",
     });
   });
 
