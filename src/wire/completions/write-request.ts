@@ -5,7 +5,7 @@ import { withoutNulls } from '../json/fields.ts';
 
 /** Most stop sequences of a request. */
 const MAX_STOPS = 4;
-/** Begin of the next user turn. As a stop sequence it keeps a completion model from writing that turn itself. */
+/** Start of the next user turn. As a stop sequence it keeps a completion model from writing that turn itself. */
 const NEXT_TURN = '\nUser:';
 
 /** Writes a neutral chat as a completions request. Adds unsupported parts to `losses`. */

@@ -59,7 +59,7 @@ function writeMessages(messages: readonly NeutralMessage[], losses: Losses): rea
   messages.forEach((message, index) => {
     const where = `messages[${index}]`;
     if (message.role === 'system') {
-      // Converse has system text only at the begin. Later system messages move there.
+      // Converse has system text only at the start. Later system messages move there.
       if (hasTurns) losses.hint(`${where}.role`);
       return;
     }

@@ -85,7 +85,7 @@ function writeContents(messages: readonly NeutralMessage[], losses: Losses): rea
   messages.forEach((message, index) => {
     const where = `messages[${index}]`;
     if (message.role === 'system') {
-      // Google has system text only at the begin. Later system messages move there.
+      // Google has system text only at the start. Later system messages move there.
       if (hasTurns) losses.hint(`${where}.role`);
       for (const { cached } of message.content) noteMark(cached, where, losses);
       return;

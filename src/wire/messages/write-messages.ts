@@ -35,7 +35,7 @@ export function writeMessages(messages: readonly NeutralMessage[], losses: Losse
   messages.forEach((message, index) => {
     const where = `messages[${index}]`;
     if (message.role === 'system') {
-      // The message moves to the system prompt, so it applies from the begin.
+      // The message moves to the system prompt, so it applies from the start.
       if (messages.slice(0, index).some(({ role }) => role !== 'system')) losses.hint(`${where}.role`);
       return;
     }

@@ -41,7 +41,7 @@ export function readForm(body: Uint8Array, contentType: string): Form {
     const headersEnd = bytes.subarray(headersStart, headersStart + MAX_HEADER_BYTES).indexOf(HEAD_END);
     if (headersEnd === -1) throw invalidForm('the headers of a part do not end, or are too long');
     const bodyStart = headersStart + headersEnd + HEAD_END.length;
-    // Some parsers accept one line break as the end of the headers and as the begin of the delimiter. Reject that.
+    // Some parsers accept one line break as the end of the headers and as the start of the delimiter. Reject that.
     const bodyEnd = bytes.indexOf(delimiter, bodyStart - CRLF.length);
     if (bodyEnd < bodyStart) throw invalidForm('it does not end with its boundary');
     const headers = headersOf(bytes.toString('utf8', headersStart, headersStart + headersEnd));

@@ -15,7 +15,7 @@ export interface ProtoCursor {
   at: number;
 }
 
-/** Cursor at the begin of a body. */
+/** Cursor at the start of a body. */
 export function cursorOver(body: Uint8Array): ProtoCursor {
   const { buffer, byteOffset, byteLength } = body;
   return {

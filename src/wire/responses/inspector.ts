@@ -11,7 +11,7 @@ const DONE = Buffer.from('[DONE]');
 /** Prefix of OpenAI's events, where the type is the first member. Other events are parsed. */
 const TYPE = Buffer.from('{"type":"response.');
 const DELTA = Buffer.from('.delta"');
-/** Bytes at the begin of an event that are searched for the end of its type. */
+/** Bytes at the start of an event that are searched for the end of its type. */
 const TYPE_LENGTH = 80;
 
 /** Inspects a streamed response. Parses delta events only when the outcome keeps text. */

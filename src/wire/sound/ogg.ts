@@ -21,7 +21,7 @@ interface Codec {
 
 /**
  * Duration in seconds, from the position of the last page. Null for several streams, for a truncated file, and for a
- * recording whose begin was cut off.
+ * recording whose start was cut off.
  */
 export function oggSeconds(bytes: Buffer): number | null {
   let codec: Codec | null = null;
