@@ -7,7 +7,7 @@ import type { Database, Orm, SqlFlavour } from './database.ts';
 import { sqliteDialect } from './dialect.ts';
 import { reaching } from './faults.ts';
 import { createInFlight } from './in-flight.ts';
-import { migrate, migrationsOf } from './migrate.ts';
+import { migrate, migrationsOf } from '../migrate.ts';
 import type { OpenSqlite } from '../sqlite/handle.ts';
 import type { Stores, StoresOptions } from '../stores.ts';
 import { createCallStore } from '../calls/store.ts';

@@ -3,8 +3,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { MigrationsOptions } from '@mikro-orm/core';
 import { sql } from 'kysely';
-import type { Database, SqlFlavour } from './database.ts';
-import { isLockTimeout } from './faults.ts';
+import type { Database, SqlFlavour } from './database/database.ts';
+import { isLockTimeout } from './database/faults.ts';
 
 /** A migration as it is written, and as it is in a bundle. */
 const FILE = /^(Migration.*)\.(?:ts|js)$/;
@@ -15,7 +15,7 @@ const ATTEMPTS = 8;
 const LOCKED_MS = 600_000;
 
 function folderOf(flavour: SqlFlavour): string {
-  return fileURLToPath(new URL(`../migrations/${flavour}/`, import.meta.url));
+  return fileURLToPath(new URL(`./migrations/${flavour}/`, import.meta.url));
 }
 
 /** Where the migrations of an engine are and how they are kept. */
