@@ -100,13 +100,15 @@ export const objectReader: Access = {
   },
 };
 
-/** Every credential but a read-only administrator's. */
+/** Every credential that is not read-only. */
 export const objectWriter: Access = {
   name: 'objectWriter',
-  description: 'Every key except read-only administrators, for the files, batches and responses it may see.',
+  description: 'Every key that is not read-only, for the files, batches and responses it may see.',
   check(caller) {
     const { role } = known(caller);
     if (role === 'proxy_admin_viewer')
       throw new Forbidden('Read-only administrators cannot change files, batches and responses.', 'proxy_admin');
+    if (role === 'internal_user_viewer')
+      throw new Forbidden('Read-only keys cannot change files, batches and responses.', 'internal_user');
   },
 };

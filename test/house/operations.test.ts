@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { anyone } from '../../resolvers/operation/access.ts';
 import { type Operation, allOperations } from '../../resolvers/operation/operation.ts';
+import type { Caller } from '../../src/domain/caller.ts';
+import { Forbidden } from '../../src/domain/errors.ts';
 import { readFiles, ROOT } from './repository.ts';
 
 const TABLE = join(import.meta.dirname, 'access.md');
@@ -18,6 +20,29 @@ const FREE_OF_CHARGE: Readonly<Record<string, string>> = {
   takePaymentMessage: 'it takes what the payment provider signed',
   readMetrics: 'a scraper comes every few seconds and must always be answered',
   getFreeTierUsage: 'who has used up the day must be able to see that',
+};
+
+/** First words of operations that change nothing. */
+const READING = new Set(['check', 'count', 'estimate', 'find', 'get', 'list', 'rank', 'read', 'search', 'watch']);
+
+const READ_ONLY_ROLES = ['internal_user_viewer', 'proxy_admin_viewer'] as const;
+
+/** Operations that change something and that a read-only role may run, and why. */
+const OPEN_TO_VIEWERS: Readonly<Record<string, string>> = {
+  askForIde: 'a model call: the reference lets every key call models',
+  callModel: 'a model call',
+  completeChat: 'a model call',
+  streamChat: 'a model call',
+  createResponse: 'a model call',
+  prepareResponse: 'a model call',
+  takeResponseTurn: 'a model call',
+  openRealtime: 'a model call',
+  probeDeployments: 'a small model call for each deployment, paid by the caller',
+  createCheckout: 'open to everyone, also without a key',
+  openPurchase: 'open to everyone, also without a key',
+  replaceLostKey: 'open to everyone, also without a key',
+  takePaymentMessage: 'open to everyone, also without a key',
+  'ingestTraces by internal_user_viewer': 'the interface excludes read-only proxy administrators only',
 };
 
 function tableOf(operations: readonly Row[]): string {
@@ -77,6 +102,32 @@ it('what everyone may run counts against an allowance', async () => {
   expect(uncounted(await loadOperations())).toEqual([]);
   expect(uncounted([anOperation({}), anOperation({ operation: 'checkReadiness' })])).toEqual(['readTrace']);
   expect(uncounted([anOperation({ allowance: 'catalog' })])).toEqual([]);
+});
+
+/** Operations that are not known to only read, and that read-only roles may run though nobody has said why. */
+function openToViewers(operations: readonly Row[]): readonly string[] {
+  const caller: Omit<Caller, 'role'> = { keyHash: 'k', key: null, teamId: null, userId: null };
+  return operations
+    .filter(({ operation }) => !READING.has(/^[a-z]+/.exec(operation)?.[0] ?? ''))
+    .flatMap(({ operation, access }) => READ_ONLY_ROLES.map((role) => ({ operation, access, role })))
+    .filter(({ operation, role }) => !(operation in OPEN_TO_VIEWERS) && !(`${operation} by ${role}` in OPEN_TO_VIEWERS))
+    .filter(({ access, role }) => {
+      try {
+        access.check({ ...caller, role });
+        return true;
+      } catch (error) {
+        return !(error instanceof Forbidden);
+      }
+    })
+    .map(({ operation, role }) => `${operation} by ${role}`);
+}
+
+it('read-only roles change nothing', async () => {
+  expect(openToViewers(await loadOperations())).toEqual([]);
+  expect(openToViewers([anOperation({ operation: 'eraseAll' }), anOperation({})])).toEqual([
+    'eraseAll by internal_user_viewer',
+    'eraseAll by proxy_admin_viewer',
+  ]);
 });
 
 it('no two operations share a name', async () => {

@@ -86,13 +86,20 @@ describe('batches.cancel', () => {
     expect(await left(app, traceId)).toMatchObject([{ spendRow: { callType: 'acancel_batch', costUsd: '0' } }]);
   });
 
-  it('403: a read-only administrator', async () => {
-    const { id } = await aBatch();
-    const key = await newKey(app, { user_role: 'proxy_admin_viewer' });
-    const message = 'Read-only administrators cannot change files, batches and responses.';
-    expect(await answerOf(await send(app, 'POST', `/v1/batches/${id}/cancel`, { key }))).toEqual(
-      refusal(403, message, { type: 'auth_error', param: 'None' }),
-    );
+  it.each([
+    ['administrator', 'proxy_admin_viewer', 'administrators'],
+    ['key', 'internal_user_viewer', 'keys'],
+  ])('403: a read-only %s', async (_who, user_role, whom) => {
+    const { id, fileId } = await aBatch();
+    const key = await newKey(app, { user_role });
+    const refused = refusal(403, `Read-only ${whom} cannot change files, batches and responses.`, {
+      type: 'auth_error',
+      param: 'None',
+    });
+    const before = upstream.received.length;
+    expect(await answerOf(await send(app, 'POST', `/v1/batches/${id}/cancel`, { key }))).toEqual(refused);
+    expect(await answerOf(await create(asked(fileId), { key }))).toEqual(refused);
+    expect(upstream.received.length).toBe(before);
   });
 });
 

@@ -267,12 +267,24 @@ describe('files.delete', () => {
     expect(upstream.received.length).toBe(before);
   });
 
-  it('403: a read-only administrator', async () => {
+  it.each([
+    ['administrator', 'proxy_admin_viewer', 'administrators'],
+    ['key', 'internal_user_viewer', 'keys'],
+  ])('403: a read-only %s', async (_who, user_role, whom) => {
+    const key = await newKey(app, { user_role });
     const { id } = await upload(app);
-    const key = await newKey(app, { user_role: 'proxy_admin_viewer' });
-    const message = 'Read-only administrators cannot change files, batches and responses.';
+    const message = `Read-only ${whom} cannot change files, batches and responses.`;
     const refused = refusal(403, message, { type: 'auth_error', param: 'None' });
     expect(await answerOf(await send(app, 'DELETE', `/v1/files/${id}`, { key }))).toEqual(refused);
+    expect(await answerOf(await send(app, 'POST', '/v1/files', { key, body: formOf({ purpose: 'x' }) }))).toEqual(
+      refused,
+    );
+    expect((await send(app, 'GET', `/v1/files/${id}`)).status).toBe(200);
+  });
+
+  it('403: a read-only administrator still reads every file', async () => {
+    const { id } = await upload(app);
+    const key = await newKey(app, { user_role: 'proxy_admin_viewer' });
     expect((await send(app, 'GET', `/v1/files/${id}`, { key })).status).toBe(200);
   });
 });

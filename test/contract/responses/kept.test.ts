@@ -163,9 +163,12 @@ describe.each([
   ['responses.delete', 'DELETE', ''],
   ['responses.cancel', 'POST', '/cancel'],
 ])('%s', (_name, method, tail) => {
-  it('403: a read-only administrator', async () => {
-    const message = 'Read-only administrators cannot change files, batches and responses.';
-    const viewer = await newKey({ user_role: 'proxy_admin_viewer' });
+  it.each([
+    ['administrator', 'proxy_admin_viewer', 'administrators'],
+    ['key', 'internal_user_viewer', 'keys'],
+  ])('403: a read-only %s', async (_who, user_role, whom) => {
+    const message = `Read-only ${whom} cannot change files, batches and responses.`;
+    const viewer = await newKey({ user_role });
     expect(await ask(method, `/v1/responses/${id}${tail}`, viewer)).toEqual(
       refusal(403, { message, type: 'auth_error', param: 'None' }),
     );
