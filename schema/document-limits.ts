@@ -28,6 +28,9 @@ export const MAX_UNFOLDED = 20_000;
 /** Most pairs of selections under one response name: validation compares each pair. */
 export const MAX_PAIRS = 50_000;
 
+/** Most fields to compare between all pairs of fragments: validation does, whether they are spread together or not. */
+export const MAX_FRAGMENT_FIELDS = 100_000;
+
 const OPENING = new Set<string>([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
 const CLOSING = new Set<string>([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
 
@@ -58,12 +61,29 @@ export function assertValidatable(document: DocumentNode): void {
   const others = document.definitions.length - operations;
   if (operations > MAX_OPERATIONS) throw tooLarge(`The document has more than ${MAX_OPERATIONS} operations.`);
   if (others > MAX_FRAGMENTS) throw tooLarge(`The document has more than ${MAX_FRAGMENTS} fragments.`);
+  assertFragments([...fragments.values()]);
   assertLiterals(document);
   const unfolded = { selections: 0, pairs: 0 };
   for (const definition of document.definitions) {
     if ('selectionSet' in definition && definition.selectionSet)
       unfold([definition.selectionSet], fragments, unfolded, 1);
   }
+}
+
+/** Of two fragments, validation looks up each field of the smaller one in the other. */
+function assertFragments(fragments: readonly FragmentDefinitionNode[]): void {
+  const sizes = fragments.map(({ selectionSet }) => fieldsIn(selectionSet)).toSorted((left, right) => left - right);
+  const compared = sizes.reduce((sum, size, at) => sum + size * (sizes.length - 1 - at), 0);
+  if (compared > MAX_FRAGMENT_FIELDS)
+    throw tooLarge(`The fragments have too many fields: more than ${MAX_FRAGMENT_FIELDS} to compare in pairs.`);
+}
+
+/** Selections of a set itself, with those of its inline fragments. */
+function fieldsIn({ selections }: SelectionSetNode): number {
+  return selections.reduce(
+    (sum, selection) => sum + (selection.kind === Kind.INLINE_FRAGMENT ? fieldsIn(selection.selectionSet) : 1),
+    0,
+  );
 }
 
 function assertLiterals(document: DocumentNode): void {
@@ -126,7 +146,7 @@ function unfold(
   }
 
   for (const set of sets) collect(set);
-  // Pairs of fragments are compared once for the whole document: `MAX_FRAGMENTS` bounds them.
+  // Pairs of fragments are compared once for the whole document: `assertFragments` bounds them.
   let pairs = 0;
   for (const { complex, leaves } of groups.values()) pairs += pairsOf(complex.length + leaves.size);
   unfolded.pairs += pairs;

@@ -2,6 +2,7 @@ import { buildSchema, parse } from 'graphql';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   MAX_CHARACTERS,
+  MAX_FRAGMENT_FIELDS,
   MAX_FRAGMENTS,
   MAX_LITERAL_VALUES,
   MAX_NESTING,
@@ -172,6 +173,11 @@ describe('what a document may hold', () => {
       'fragments',
       `{ __typename } ${many(MAX_FRAGMENTS + 1, (index) => `fragment F${index} on Query { __typename }`)}`,
       `The document has more than ${MAX_FRAGMENTS} fragments.`,
+    ],
+    [
+      'fields to compare in fragments',
+      `{ __typename } ${many(150, (index) => `fragment F${index} on CatalogEntry { ${'id '.repeat(10)}}`)}`,
+      `The fragments have too many fields: more than ${MAX_FRAGMENT_FIELDS} to compare in pairs.`,
     ],
     [
       'values in a literal',

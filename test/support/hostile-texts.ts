@@ -150,6 +150,10 @@ export const TEXTS: readonly HostileDocument[] = [
     query: `{ ${many(199, (i) => `...F${i}`)} } ${many(199, (i) => `fragment F${i} on Query { ${many(12, (j) => `a${i}x${j}: __typename`)} }`)}`,
   },
   {
+    name: '199 fragments beside each other, of five names each',
+    query: `{ ${many(199, (i) => `...F${i}`)} } ${many(199, (i) => `fragment F${i} on Query { ${many(5, (j) => `a${i}x${j}: __typename`)} }`)}`,
+  },
+  {
     name: '300 operations over 500 fragments',
     query: `${many(300, (i) => `query Q${i}($a: ID!) { ...F0 }`)} ${chain(400, 'Query', 'catalogEntry(id: $a) { id }')}`,
     operationName: 'Q1',
