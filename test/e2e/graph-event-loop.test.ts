@@ -12,7 +12,7 @@ import { HOSTILE_DOCUMENTS } from '../support/hostile-documents.ts';
 //   chance, what a document costs is not.
 
 const BOUND_MS = 50;
-const TRIES = 4;
+const TRIES = 6;
 /** How many send the same document at the same time. */
 const SENDERS = 4;
 
