@@ -18,7 +18,7 @@ for (const warning of settings.warnings) log.warn({}, warning);
 // because nobody else may write code there.
 enableCompileCache(join(settings.dataDir, 'compiled'));
 
-// Loaded only now: a faulty configuration is answered before the house is built.
+// Loaded after the settings: a faulty configuration is reported before the application is composed.
 const { startApp } = await import('./app.ts');
 const app = await startApp(settings, log).catch((error: unknown) => {
   const reason = explainStart(error, settings);
@@ -26,8 +26,6 @@ const app = await startApp(settings, log).catch((error: unknown) => {
   else process.stderr.write(`Lensgate cannot start: ${reason}\n`);
   process.exit(1);
 });
-process.stdout.write(welcome(app.url, settings));
-
 /** Longest a shutdown may take before the process ends anyway. */
 const SHUTDOWN_MS = 10_000;
 
@@ -53,6 +51,9 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     );
   });
 }
+
+// Printed last: a supervisor may send a signal as soon as this line appears.
+process.stdout.write(welcome(app.url, settings));
 
 function read(): Settings {
   try {
