@@ -9,7 +9,7 @@ import { as, makeKey, otlpExport, otlpSpan, send as sendTrace, WINDOW } from '..
 
 /** How a key comes to have a blank team: by a request, or by a row from before blank ids were mended. */
 const WAYS = ['REST', 'graph', 'an old row'] as const;
-const BLANKS = ['', '  ', '\t'] as const;
+const BLANKS = ['', ' \t'] as const;
 
 interface Owned {
   readonly file: string;
