@@ -78,7 +78,7 @@ export function createTotals(
   };
 }
 
-/** Spend as rows; see `entities/key-spend.ts` for the totals beside them. */
+/** Spend store over rows. `entities/key-spend.ts` has the totals by key. */
 export function createSpendStore({ orm, flavour, inFlight }: Database): SpendStore {
   const spendRows = rowTable(orm, 'spend_row', SpendRowEntity);
   const totals = rowTable(orm, 'key_spend', KeySpendEntity);
