@@ -2,6 +2,7 @@ import SchemaBuilder from '@pothos/core';
 import ComplexityPlugin from '@pothos/plugin-complexity';
 import ErrorsPlugin from '@pothos/plugin-errors';
 import RelayPlugin from '@pothos/plugin-relay';
+import { GraphQLError } from 'graphql';
 import { GraphQLDateTime, GraphQLJSON } from 'graphql-scalars';
 import type { Scope } from '../resolvers/operation/scope.ts';
 import type { Work } from './work.ts';
@@ -71,7 +72,7 @@ builder.scalarType('Decimal', {
   serialize: (text) => text,
   parseValue(value) {
     if (typeof value === 'string' && /^-?\d{1,30}(\.\d{1,30})?$/.test(value)) return value;
-    throw new TypeError('A Decimal is text such as "0.25".');
+    throw new GraphQLError('A Decimal is text such as "0.25".', { extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } });
   },
 });
 

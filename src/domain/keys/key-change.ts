@@ -2,7 +2,7 @@ import { Conflict } from '../errors.ts';
 import type { Usd } from '../money.ts';
 import { idOrNull } from '../optional-id.ts';
 import type { Role } from '../role.ts';
-import { assertNames, instantAfter, type IssuedSecret } from './key-draft.ts';
+import { assertBudget, assertNames, instantAfter, type IssuedSecret } from './key-draft.ts';
 import { keyName } from './own-key.ts';
 import type { VirtualKey } from './virtual-key.ts';
 
@@ -36,6 +36,7 @@ function expiryAfter(duration: string | null, now: Date): Date | null {
 /** A key with a patch applied. Throws InvalidInput for a value that no key can have. */
 export function patched(key: VirtualKey, patch: KeyPatch, change: Change): VirtualKey {
   assertNames(patch);
+  assertBudget(patch.maxBudget);
   const { alias, role, teamId, userId, models, maxBudget, duration, metadata, blocked } = patch;
   return {
     ...changed(key, change),

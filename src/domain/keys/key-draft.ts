@@ -65,9 +65,19 @@ export function assertNames(draft: {
   }
 }
 
+/** Refuses a budget below zero: zero allows no priced call, null is unlimited. */
+export function assertBudget(maxBudget: Usd | null | undefined): void {
+  if (maxBudget === null || maxBudget === undefined || maxBudget >= 0n) return;
+  const message = 'Input should be greater than or equal to 0';
+  throw new InvalidInput('The budget is not valid.', [
+    { path: ['body', 'max_budget'], rule: 'greater_than_equal', message, context: { ge: 0 } },
+  ]);
+}
+
 /** The row of a new key. A blank alias, team or user is none. */
 export function newKey(draft: KeyDraft, { key, hash, now, createdBy }: IssuedSecret): VirtualKey {
   assertNames(draft);
+  assertBudget(draft.maxBudget);
   return {
     hash,
     secretHash: hash,
