@@ -33,7 +33,7 @@ export class Lane {
       this.#running += 1;
       return this.#turns.due();
     }
-    // Whoever leaves hands its place over.
+    // An operation that ends passes its place to the next one in the queue.
     return new Promise<void>((resolve) => (this.#queue ??= []).push(resolve)).then(
       () => this.#turns.due() ?? undefined,
     );

@@ -49,8 +49,8 @@ function headOf({ headers, head: further = [], body }: HttpAnswer): string[] {
 }
 
 /**
- * How long a client may leave a full socket unread before it is cut. Twice what common reverse proxies allow: whoever
- * reads at all has taken something by then, and an abandoned reader does not hold its upstream for long.
+ * How long a client may leave a full socket unread before it is cut. Twice what common reverse proxies allow: a slow
+ * reader has taken some bytes by then, and an abandoned one does not hold its upstream for long.
  */
 export const STALLED_MS = 120_000;
 

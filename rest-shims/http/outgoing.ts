@@ -34,7 +34,7 @@ export interface Outgoing {
   readonly writableFinished: boolean;
   /** False closes the connection behind the answer, and says so in its head. */
   shouldKeepAlive: boolean;
-  /** Set while somebody can end the answer early, as a shutdown does: a stream by a last event, a call by its signal. */
+  /** Ends the answer early, for example at shutdown: a stream by a last event, a call by its signal. Null when not possible. */
   cut?: ((failure: Error) => void) | null;
   /** `head` is names and values in turn, or a record of them. */
   writeHead(status: number, head: string[] | Record<string, string | number>): unknown;

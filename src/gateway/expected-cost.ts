@@ -144,7 +144,7 @@ export function createCostExpectations(
   };
 }
 
-/** Calls of one kind cost about the same. Sizes of requests are told apart by powers of four. */
+/** Calls of one kind cost about the same. Size classes of requests are powers of four. */
 function kindOf({ id, upstreamModel }: Deployment, request: SentRequest | null, answers: number): string {
   if (request === null) return `${id}\n${upstreamModel}\n/realtime`;
   const sizeClass = (32 - Math.clz32(request.bytes.length)) >> 1;

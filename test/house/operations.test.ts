@@ -104,7 +104,7 @@ it('what everyone may run counts against an allowance', async () => {
   expect(uncounted([anOperation({ allowance: 'catalog' })])).toEqual([]);
 });
 
-/** Operations that are not known to only read, and that read-only roles may run though nobody has said why. */
+/** Operations that may change state and that a read-only role may run without a stated reason. */
 function openToViewers(operations: readonly Row[]): readonly string[] {
   const caller: Omit<Caller, 'role'> = { keyHash: 'k', key: null, teamId: null, userId: null };
   return operations

@@ -10,13 +10,13 @@ export class HotBody implements ArrivingBody {
   #reading: PromiseWithResolvers<Uint8Array> | null = null;
   #aborted = false;
 
-  /** `wanted` is called when somebody begins to read. */
+  /** `wanted` is called when the first read begins. */
   constructor(length: number, wanted: () => void) {
     this.length = length;
     this.#wanted = wanted;
   }
 
-  /** Whether somebody reads it. */
+  /** Whether a read has begun. */
   get isRead(): boolean {
     return this.#reading !== null;
   }

@@ -12,7 +12,7 @@ export interface InFlight {
   drain(): Promise<void>;
 }
 
-/** `writes` is told the outcome of each write. */
+/** `writes` receives the outcome of each write. */
 export function createInFlight(writes?: Pick<WriteHealth, 'succeeded' | 'failed'>): InFlight {
   const running = new Set<Promise<unknown>>();
   let draining = false;

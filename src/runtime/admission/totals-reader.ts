@@ -81,7 +81,7 @@ export function createTotalsReader({
       if (gathering[kind]?.counters === counters) gathering[kind] = null;
       return read(counters, kind === 'first' ? FIRST_COMMIT_WAIT_MS : COMMIT_WAIT_MS);
     });
-    // Once for each read, however many wait for it. The caller of a first read is told by its rejection.
+    // Reported once per read, not once per waiting call. A failed first read also rejects its caller.
     if (kind === 'again') done.catch(failed);
     return { counters, done };
   }

@@ -94,9 +94,9 @@ export function createPeerNetworks(trustedProxies: readonly string[]): (peer: st
 }
 
 /**
- * Tells a request's client by the connection's peer and, where the peer is a trusted proxy, by
- * `X-Forwarded-For`: read from the right, each entry believed only when a trusted proxy wrote it. Where an
- * entry is no address, whoever wrote it counts as the client.
+ * Identifies the client of a request by the peer of its connection. Behind a trusted proxy `X-Forwarded-For` is read
+ * from the right, and an entry counts only when a trusted proxy wrote it. Where an entry is no address, the proxy that
+ * wrote it is the client.
  */
 export function createClientNetworks(
   trustedProxies: readonly string[],
